@@ -46,6 +46,7 @@ export type SchemasOf<A extends ByName, Schemas> = {
  * @param any activities of any tenant, for their names
  * @param ofTenant returns the activities of one tenant
  * @param schemas of their arguments
+ * @param keep keeps where composed texts in a result quote others, as Temporal carries their words alone
  */
 export function wrapActivities<
   A extends ByName,
@@ -54,9 +55,10 @@ export function wrapActivities<
   any: A,
   ofTenant: (tenant: string) => A,
   schemas: Schemas & SchemasOf<A, Schemas>,
+  keep: (tenant: string, result: unknown) => Promise<void>,
 ): OfTenant<A> {
   const byName: Readonly<Record<string, ArgumentsSchema>> = schemas;
-  const entries = Object.keys(any).map((name) => [name, wrap(name, ofTenant, byName[name])]);
+  const entries = Object.keys(any).map((name) => [name, wrap(name, ofTenant, byName[name], keep)]);
   return Object.fromEntries(entries);
 }
 
@@ -64,13 +66,16 @@ function wrap(
   name: string,
   ofTenant: (tenant: string) => ByName,
   schema: ArgumentsSchema | undefined,
+  keep: (tenant: string, result: unknown) => Promise<void>,
 ) {
   return async (tenant: unknown, ...args: unknown[]) => {
     const timer = setInterval(() => heartbeat(), HEARTBEAT_INTERVAL_MS);
     try {
       const [owner] = parseArguments(`tenant of the activity ${name}`, TENANT, [tenant]);
       const parsed = parseArguments(`activity ${name}`, schema, args) as never[];
-      return await ofTenant(owner as string)[name]!(...parsed);
+      const result = await ofTenant(owner as string)[name]!(...parsed);
+      await keep(owner as string, result);
+      return result;
     } catch (error) {
       throw withoutText(error instanceof Problem ? failureOf(error) : error);
     } finally {

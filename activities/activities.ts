@@ -3,7 +3,7 @@ import { settleLostUses } from "../operations/models/use/mod.ts";
 import { settleLostCalls } from "../calls/recover/mod.ts";
 import { PLATFORM_TENANT } from "../contract/domain/mod.ts";
 import { commsFilePath, followComms } from "../integrations/channels/mod.ts";
-import { openHolder } from "../store/mod.ts";
+import { keepComposedTexts, openHolder } from "../store/mod.ts";
 import { type OfTenant, wrapActivities } from "./_wrap.ts";
 import { ACT_KINDS } from "./act_kinds.ts";
 import { settleOpenActs } from "./acts/mod.ts";
@@ -99,7 +99,7 @@ export function createSequencerActivities(
   parts: SequencerActivityParts,
 ): Pick<TenantActivities, "runLedgerSequencer"> {
   const activities = sequencerActivities(parts);
-  return wrapActivities(activities, () => activities, ACTIVITY_ARGUMENTS);
+  return wrapActivities(activities, () => activities, ACTIVITY_ARGUMENTS, keepIn(parts));
 }
 
 /** Creates the activities of a worker. */
@@ -116,13 +116,19 @@ export function createActivities(parts: ActivityParts): WorkerActivities {
   const shared = memoizeByTenant(all, sharedActivities);
   const ofPlace = memoizeByTenant(all, activitiesOfPlace);
   const ofMedia = memoizeByTenant(all, activitiesOfMedia);
-  const itsm = wrapActivities(shared(PLATFORM_TENANT), shared, ACTIVITY_ARGUMENTS);
+  const keep = keepIn(parts);
+  const itsm = wrapActivities(shared(PLATFORM_TENANT), shared, ACTIVITY_ARGUMENTS, keep);
   return {
     itsm,
     ledger: itsm,
-    act: wrapActivities(ofPlace(PLATFORM_TENANT), ofPlace, ACTIVITY_ARGUMENTS),
-    media: wrapActivities(ofMedia(PLATFORM_TENANT), ofMedia, ACTIVITY_ARGUMENTS),
+    act: wrapActivities(ofPlace(PLATFORM_TENANT), ofPlace, ACTIVITY_ARGUMENTS, keep),
+    media: wrapActivities(ofMedia(PLATFORM_TENANT), ofMedia, ACTIVITY_ARGUMENTS, keep),
   };
+}
+
+/** Returns the function that keeps where composed texts in results quote others. */
+function keepIn({ store }: Pick<ActivityParts, "store">) {
+  return (tenant: string, result: unknown) => keepComposedTexts(store.asTenant(tenant), result);
 }
 
 /** Returns the function that creates the activities of a tenant at its first call. */

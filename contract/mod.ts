@@ -56,7 +56,6 @@ export {
 } from "./operation.ts";
 export type { Durability, LongRunning } from "./operation_durability.ts";
 export {
-  ComposedText,
   composedText,
   EventStream,
   FileOutput,

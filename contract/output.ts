@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Text } from "./domain/mod.ts";
 
 /**
  * A JSON value kept as its text, because printing it again would change its bytes (`1.0` would become `1`) or waste
@@ -18,30 +19,8 @@ export class JsonText {
   }
 }
 
-/**
- * A text of the platform's own words with quotes of others, in an output. What is its own is known by where it came from:
- * AI agents are warned of what the quotes say, never of the words around them. As JSON it is its text.
- */
-export class ComposedText {
-  /**
-   * @param own the text with `…` for each quote
-   * @param quotes what others wrote, in the order of the text
-   */
-  constructor(
-    readonly text: string,
-    readonly own: string,
-    readonly quotes: readonly string[],
-  ) {}
-  toJSON(): string {
-    return this.text;
-  }
-  toString(): string {
-    return this.text;
-  }
-}
-
-/** A field of an output that may be a {@linkcode ComposedText}: a string, over every interface. */
-export const composedText = z.string() as z.ZodType<string> as z.ZodType<ComposedText | string>;
+/** A field of an output that may be a composed text: a string, over every interface. */
+export const composedText = z.string() as z.ZodType<string> as z.ZodType<Text>;
 
 /** An output of bytes, of the operation's `media` type. Interfaces send the bytes unchanged. */
 export class FileOutput {

@@ -2,7 +2,7 @@ import type { ToolServerAuth } from "../calls/mod.ts";
 import type { Invoke, Operation } from "../contract/mod.ts";
 import type { Log } from "../runtime/web/mod.ts";
 import type { ResourceChanges } from "./resource_changes.ts";
-import type { FindInjection } from "./untrusted.ts";
+import type { MakeSafe } from "./untrusted.ts";
 
 /** The parts that handlers work with. */
 export interface HandlerParts<C> {
@@ -11,6 +11,6 @@ export interface HandlerParts<C> {
   /** Counts and seals requests that name no operation. */
   readonly auth: ToolServerAuth;
   readonly log: Log;
-  readonly findInjection: FindInjection;
+  readonly makeSafe: MakeSafe;
   readonly onResourceChange: ResourceChanges["listen"];
 }

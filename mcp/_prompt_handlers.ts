@@ -7,11 +7,11 @@ import { JSON_RPC } from "./json_rpc.ts";
 import type { PromptMessages, RequestHandlers } from "./requests.ts";
 import type { Prompt } from "./resources.ts";
 import { receiptMeta } from "./tool_call.ts";
-import { describeUntrusted, type FindInjection, makeSafe, untrustedMeta } from "./untrusted.ts";
+import { describeUntrusted, type MakeSafe, untrustedMeta } from "./untrusted.ts";
 
 /** Creates the handlers of prompts. */
 export function createPromptHandlers<C>(
-  { auth, findInjection }: Pick<HandlerParts<C>, "auth" | "findInjection">,
+  { auth, makeSafe }: Pick<HandlerParts<C>, "auth" | "makeSafe">,
   prompts: ReadonlyMap<string, Prompt<C>>,
   sender: Sender,
   call: OperationCall<C>,
@@ -26,19 +26,28 @@ export function createPromptHandlers<C>(
         return await refuseUnknownRequest(auth, sender, unknown(name), context.requestId);
       }
       const { output, receiptId } = await call(prompt.operation, name, input ?? {}, context);
-      const messages = makePromptSafe(outputValue(output) as PromptMessages, findInjection);
+      const { tenant } = sender.caller;
+      const messages = await makePromptSafe(
+        outputValue(output) as PromptMessages,
+        tenant,
+        makeSafe,
+      );
       return { ...messages, _meta: { ...messages._meta, ...receiptMeta(receiptId) } };
     },
   };
 }
 
 /** Makes the resources that a prompt embeds safe for a model. The prompt's own words are the platform's. */
-function makePromptSafe(prompt: PromptMessages, find: FindInjection): PromptMessages {
+async function makePromptSafe(
+  prompt: PromptMessages,
+  tenant: string,
+  makeSafe: MakeSafe,
+): Promise<PromptMessages> {
   const embedded = prompt.messages.flatMap(({ content }) =>
     content.type === "resource" ? [content.resource] : []
   );
   if (embedded.length === 0) return prompt;
-  const safe = makeSafe(embedded.map(valueOf), find);
+  const safe = await makeSafe(tenant, embedded.map(valueOf));
   const values = [...safe.value as readonly unknown[]];
   const messages = prompt.messages.map(({ role, content }) => {
     if (content.type !== "resource") return { role, content };

@@ -6,7 +6,7 @@ import type { Sender } from "./auth.ts";
 import type { RequestContext, RequestHandlers, ResourceDescription } from "./requests.ts";
 import { COMPLETED_ARGUMENTS, type Resource, RESOURCE_LIST } from "./resources.ts";
 import { receiptMeta } from "./tool_call.ts";
-import { describeUntrusted, makeSafe, untrustedMeta } from "./untrusted.ts";
+import { describeUntrusted, untrustedMeta } from "./untrusted.ts";
 
 type ResourceHandlers = Pick<
   RequestHandlers,
@@ -15,7 +15,7 @@ type ResourceHandlers = Pick<
 
 /** Creates the handlers of resources, and of completions, which complete names of resources. */
 export function createResourceHandlers<C>(
-  { auth, findInjection }: Pick<HandlerParts<C>, "auth" | "findInjection">,
+  { auth, makeSafe }: Pick<HandlerParts<C>, "auth" | "makeSafe">,
   resources: readonly Resource<C>[],
   sender: Sender,
   call: OperationCall<C>,
@@ -31,7 +31,7 @@ export function createResourceHandlers<C>(
     const list = reachable.find(({ template }) => template === RESOURCE_LIST);
     if (!list) return [];
     const { output } = await call(list.operation, RESOURCE_LIST, {}, context);
-    const { value } = makeSafe(outputValue(output), findInjection);
+    const { value } = await makeSafe(sender.caller.tenant, outputValue(output));
     return (value as { resources: readonly ResourceDescription[] }).resources;
   }
 
@@ -51,7 +51,7 @@ export function createResourceHandlers<C>(
       }
       const { resource: { operation, template, description }, input } = match;
       const { output, receiptId } = await call(operation, template, input, context);
-      const safe = makeSafe(outputValue(output), findInjection);
+      const safe = await makeSafe(sender.caller.tenant, outputValue(output));
       const contents = [{ uri, mimeType: description.mimeType, text: safe.text }];
       if (!operation.presentation?.untrusted) return { contents, _meta: receiptMeta(receiptId) };
       contents.push({ uri, mimeType: "text/plain", text: describeUntrusted(safe) });

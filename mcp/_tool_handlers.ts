@@ -20,7 +20,7 @@ const MAX_NAME_LENGTH = 100;
 
 /** Creates the handlers of tools. @param tools selected by the client; the key's scope decides which of them it sees */
 export function createToolHandlers<C>(
-  { invoke, auth, log, findInjection }: Omit<HandlerParts<C>, "onResourceChange">,
+  { invoke, auth, log, makeSafe }: Omit<HandlerParts<C>, "onResourceChange">,
   tools: Tools<C>,
   sender: Sender,
 ): Pick<RequestHandlers, "listTools" | "callTool"> {
@@ -51,8 +51,9 @@ export function createToolHandlers<C>(
       }
       const { view, input } = taken;
       return await callTool(tool, { ...call, name, input }, view, {
+        tenant: caller.tenant,
         invoke,
-        findInjection,
+        makeSafe,
         logFailure: (problem) => logFailure(log, name, requestId, problem),
       });
     },

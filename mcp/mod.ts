@@ -2,7 +2,7 @@
  * The tool server: the operations as tools, resources and prompts of the Model Context Protocol, and as skills of A2A.
  *
  * ```ts
- * const { app, close } = createToolServer({ operations, invoke, auth, http, limits, findInjection, loopback: true });
+ * const { app, close } = createToolServer({ operations, invoke, auth, http, limits, makeSafe, loopback: true });
  * const server = await serve(app, settings, 8081);
  * ```
  *
@@ -14,4 +14,4 @@ export type { SessionTiming } from "./session_timing.ts";
 export { serveStdio } from "./stdio.ts";
 export { MAX_RESULT, shape, takeView } from "./results/mod.ts";
 export { bindTools, describeTools, findTool, nameTools, ownTools } from "./tools.ts";
-export { describeUntrusted, makeSafe } from "./untrusted.ts";
+export { createMakeSafe, describeUntrusted, type MakeSafe } from "./untrusted.ts";

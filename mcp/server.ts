@@ -10,7 +10,7 @@ import { bindMcp } from "./mcp_routes.ts";
 import { bindProtectedResource } from "./protected_resource.ts";
 import { SESSION_TIMING, type SessionTiming } from "./session_timing.ts";
 import { bindTools, describeTools, ownTools, selectTools, type Tools } from "./tools.ts";
-import type { FindInjection } from "./untrusted.ts";
+import type { MakeSafe } from "./untrusted.ts";
 
 /** The parts of a tool server. */
 export interface ToolServerParts<C> {
@@ -24,7 +24,7 @@ export interface ToolServerParts<C> {
   checkReady(): Promise<void>;
   /** Requests per minute and key, shown by `/health`. `auth` and `invoke` enforce them. */
   readonly limits: { readonly perMinute: number; readonly simulatePerMinute: number };
-  readonly findInjection: FindInjection;
+  readonly makeSafe: MakeSafe;
   /** Default: A2A is not served. */
   readonly a2a?: TaskParts<C>;
   /** Public address of the gateway, without a slash at the end, for the agent card. */
@@ -48,18 +48,18 @@ const CLOSE_TIMEOUT_MS = 5_000;
 
 /** Creates the application of a tool server: MCP at `/mcp`, `/sse` and `/messages`; A2A; `/health` and `/mcp/tools`. */
 export function createToolServer<C>(parts: ToolServerParts<C>): ToolServer {
-  const { operations, invoke, auth, http, findInjection, timing = SESSION_TIMING } = parts;
+  const { operations, invoke, auth, http, makeSafe, timing = SESSION_TIMING } = parts;
   const { log } = http;
   const tools = bindTools(operations);
   const router = new Router<RequestState>();
-  const mcp = bindMcp(router, { operations, invoke, auth, log, findInjection, tools, timing });
+  const mcp = bindMcp(router, { operations, invoke, auth, log, makeSafe, tools, timing });
   const a2a = parts.a2a && bindA2a(router, {
     ...parts.a2a,
     tools: ownTools(tools),
     invoke,
     auth,
     log,
-    findInjection,
+    makeSafe,
     url: parts.url,
     gatewayUrl: parts.gatewayUrl,
     heartbeatMs: timing.heartbeatMs,

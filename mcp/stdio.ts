@@ -10,7 +10,7 @@ import { isMessage, isRequest, JSON_RPC } from "./json_rpc.ts";
 import { servePipe } from "./protocol/mod.ts";
 import { createResourceChanges } from "./resource_changes.ts";
 import { bindTools, ownTools } from "./tools.ts";
-import type { FindInjection } from "./untrusted.ts";
+import type { MakeSafe } from "./untrusted.ts";
 
 /** The parts of a tool server for one client. */
 export interface StdioParts<C> {
@@ -18,7 +18,7 @@ export interface StdioParts<C> {
   readonly invoke: Invoke<C>;
   readonly auth: ToolServerAuth;
   readonly log: Log;
-  readonly findInjection: FindInjection;
+  readonly makeSafe: MakeSafe;
   /** The API key of every call. */
   readonly key: string | undefined;
   /** Default: the process's standard input. */
@@ -48,7 +48,7 @@ const ADDRESS = "127.0.0.1";
  * @throws {Problem} there is no key, or it is not one for AI agents
  */
 export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> {
-  const { operations, invoke, auth, log, findInjection, key } = parts;
+  const { operations, invoke, auth, log, makeSafe, key } = parts;
   if (key === undefined) {
     throw new Problem("Unauthenticated", "Set SEALOOP_MCP_KEY to the API key to act with");
   }
@@ -60,7 +60,7 @@ export async function serveStdio<C>(parts: StdioParts<C>): Promise<StdioServer> 
     invoke,
     auth,
     log,
-    findInjection,
+    makeSafe,
     onResourceChange: changes.listen,
   });
   const lines = openLines(parts.input ?? process.stdin, parts.output ?? process.stdout);

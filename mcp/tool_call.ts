@@ -10,12 +10,14 @@ import { readToolArguments } from "./_tool_arguments.ts";
 import type { ToolCall, ToolResult } from "./requests.ts";
 import { shape, tellGovernance, type View } from "./results/mod.ts";
 import type { Tool } from "./tools.ts";
-import { describeUntrusted, type FindInjection, makeSafe, untrustedMeta } from "./untrusted.ts";
+import { describeUntrusted, type MakeSafe, untrustedMeta } from "./untrusted.ts";
 
 /** The parts that a tool call works with. */
 export interface ToolCallParts<C> {
+  /** Tenant of its key. */
+  readonly tenant: string;
   readonly invoke: Invoke<C>;
-  readonly findInjection: FindInjection;
+  readonly makeSafe: MakeSafe;
   /** Logs a problem that is the service's fault. */
   logFailure(problem: Problem): void;
 }
@@ -31,13 +33,13 @@ export async function callTool<C>(
   tool: Tool<C>,
   call: ToolCall,
   view: View | undefined,
-  { invoke, findInjection, logFailure }: ToolCallParts<C>,
+  { tenant, invoke, makeSafe, logFailure }: ToolCallParts<C>,
 ): Promise<ToolResult> {
   const { door = "mcp", name, ...request } = call;
   const input = readToolArguments(tool.operation.input, call.input);
   try {
     const result = await invoke(tool.operation, { ...request, input, door, as: name });
-    return toToolResult(result, tool, view, findInjection);
+    return await toToolResult(result, tool, view, (value) => makeSafe(tenant, value));
   } catch (error) {
     const problem = asProblem(error);
     if (problem.rule.status >= 500) logFailure(problem);
@@ -45,17 +47,17 @@ export async function callTool<C>(
   }
 }
 
-function toToolResult<C>(
+async function toToolResult<C>(
   { output, receiptId, governance, earlier }: CallResult,
   tool: Tool<C>,
   view: View | undefined,
-  find: FindInjection,
-): ToolResult {
+  makeSafe: (value: unknown) => ReturnType<MakeSafe>,
+): Promise<ToolResult> {
   const kind = governance?.answer?.kind;
   const isOutput = kind === undefined || kind === "earlier"; // otherwise governance's own answer, an object
   const { presentation = {} } = tool.operation;
   const safe = isOutput && presentation.untrusted
-    ? makeSafe(outputValue(output) ?? null, find)
+    ? await makeSafe(outputValue(output) ?? null)
     : undefined;
   const given = safe ? safe.value : outputValue(output) ?? null;
   const teller = isOutput ? tool.operation : { presentation: { tell: tellGovernance } };

@@ -1,10 +1,20 @@
-import { ComposedText, stripInvisible } from "../contract/mod.ts";
+import { ComposedText, type Text } from "../contract/domain/mod.ts";
+import { stripInvisible } from "../contract/mod.ts";
 
 /**
  * Returns names of the ways in which a text tries to steer its reader: "overrides instructions", "changes the role", ….
  * Texts have at most {@linkcode PIECE_LENGTH} characters.
  */
 export type FindInjection = (text: string) => readonly string[];
+
+/** Returns those of the texts that the platform has composed itself and stored, with their quotes. */
+export type RecallTexts = (
+  tenant: string,
+  texts: readonly string[],
+) => Promise<ReadonlyMap<string, ComposedText>>;
+
+/** Makes a value from outside safe for a model. @param tenant whose texts it has */
+export type MakeSafe = (tenant: string, value: unknown) => Promise<SafeValue>;
 
 /** A text that reads like instructions: its place as a JSON Pointer into the structured content, and what it tries. */
 interface Injection {
@@ -29,6 +39,10 @@ const MAX_LENGTH = 256 * 1024;
 const PIECE_LENGTH = 8_000;
 const MAX_SEARCHED = 256 * 1024;
 const MAX_INJECTIONS = 20;
+/** Stands for a quote where the words around it are judged alone. */
+const NEUTRAL = "shop";
+/** Texts that quote composed texts, as a message the title of a ticket, at most. */
+const MAX_DEPTH = 4;
 /** The signed form of a receipt, in hex. The receipt's fields beside it hold the same words, and are searched. */
 const SIGNED_FORM = /^(?:\/receipts?(?:\/\d+)?)?\/canonical_bytes$/;
 /** Shorter texts can't hold an instruction. */
@@ -37,21 +51,22 @@ const MIN_SEARCHED_LENGTH = 12;
 const CODE = /^\w{1,20}$/;
 
 /**
- * Makes a value from outside safe for a model: without invisible characters, of limited length, and searched for
- * injections. The search reads the original texts, as hiding is part of the attack.
- *
- * @param value JSON
+ * Creates the function that makes values from outside safe for a model: without invisible characters, of limited length,
+ * and searched for injections. The search reads the original texts, as hiding is part of the attack. Of what the platform
+ * has composed, only what it quotes is judged.
  */
-export function makeSafe(value: unknown, find: FindInjection): SafeValue {
-  const injections = findInjections(value, find);
-  for (const maxLength of TEXT_LENGTHS) {
-    const { clean, cut } = cleanTexts(value, maxLength);
-    const text = JSON.stringify(clean ?? null);
-    if (text.length <= MAX_LENGTH || maxLength === TEXT_LENGTHS.at(-1)) {
-      return { value: clean, text, injections, cut };
+export function createMakeSafe(find: FindInjection, recall: RecallTexts): MakeSafe {
+  return async (tenant, value) => {
+    const injections = await findInjections(value, find, (texts) => recall(tenant, texts));
+    for (const maxLength of TEXT_LENGTHS) {
+      const { clean, cut } = cleanTexts(value, maxLength);
+      const text = JSON.stringify(clean ?? null);
+      if (text.length <= MAX_LENGTH || maxLength === TEXT_LENGTHS.at(-1)) {
+        return { value: clean, text, injections, cut };
+      }
     }
-  }
-  throw new Error("unreachable");
+    throw new Error("unreachable");
+  };
 }
 
 /** Returns the words for the model that go with data from outside. */
@@ -104,8 +119,33 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
   );
 }
 
-function findInjections(value: unknown, find: FindInjection): Injection[] {
+/** A text of a value. */
+interface Place {
+  /** JSON Pointer. */
+  readonly at: string;
+  readonly text: Text;
+}
+
+async function findInjections(
+  value: unknown,
+  find: FindInjection,
+  recall: (texts: readonly string[]) => ReturnType<RecallTexts>,
+): Promise<Injection[]> {
+  const findIn = createSearch(find);
   const injections: Injection[] = [];
+  for (const { at, text } of listTexts("", value)) {
+    if (injections.length >= MAX_INJECTIONS) break;
+    if (findIn(String(text)).size === 0 && typeof text === "string") continue;
+    const tries = await findInQuotes(text, findIn, recall);
+    if (tries.length > 0) injections.push({ at, tries });
+  }
+  return injections;
+}
+
+type Search = (text: string) => ReadonlySet<string>;
+
+/** Creates the search of texts of one value, with the limit on all. */
+function createSearch(find: FindInjection): Search {
   const known = new Map<string, readonly string[]>(); // results by piece, as texts often repeat
   let searchable = MAX_SEARCHED;
   const findInPiece = (piece: string) => {
@@ -116,7 +156,7 @@ function findInjections(value: unknown, find: FindInjection): Injection[] {
     known.set(piece, tries);
     return tries;
   };
-  const findIn = (text: string): ReadonlySet<string> => {
+  return (text) => {
     const tries = new Set<string>();
     if (text.length < MIN_SEARCHED_LENGTH || CODE.test(text)) return tries;
     for (let from = 0; from < text.length && searchable > 0; from += PIECE_LENGTH) {
@@ -124,33 +164,43 @@ function findInjections(value: unknown, find: FindInjection): Injection[] {
     }
     return tries;
   };
-  /** Finds what quotes try by themselves, and what they try together or with the words around them. */
-  const findInQuotes = ({ text, own, quotes }: ComposedText): ReadonlySet<string> => {
-    const alone = quotes.flatMap((quote) => [...findIn(quote)]);
-    const ofOwn = findIn(own);
-    return new Set([...alone, ...[...findIn(text)].filter((one) => !ofOwn.has(one))]);
-  };
-  const add = (at: string, find: () => ReadonlySet<string>) => {
-    if (injections.length >= MAX_INJECTIONS) return;
-    const tries = find();
-    if (tries.size > 0) injections.push({ at, tries: [...tries] });
-  };
-  const search = (at: string, text: string) => {
-    if (SIGNED_FORM.test(at) && /^[0-9a-f]+$/.test(text)) return;
-    add(at, () => findIn(text));
-  };
-  const walk = (at: string, entry: unknown): void => {
-    if (typeof entry === "string") search(at, entry);
-    else if (entry instanceof ComposedText) add(at, () => findInQuotes(entry));
-    else if (Array.isArray(entry)) entry.forEach((inner, n) => walk(`${at}/${n}`, inner));
-    else if (typeof entry === "object" && entry !== null) {
-      for (const [name, inner] of Object.entries(entry)) {
-        const escaped = stripInvisible(name).replaceAll("~", "~0").replaceAll("/", "~1");
-        search(`${at}/${escaped}`, name);
-        walk(`${at}/${escaped}`, inner);
-      }
+}
+
+/**
+ * Finds what quotes try by themselves, and what they try together or with the words around them. A quote that the platform
+ * has composed itself, such as the title of a ticket, is judged by its own quotes.
+ */
+async function findInQuotes(
+  text: Text,
+  findIn: Search,
+  recall: (texts: readonly string[]) => ReturnType<RecallTexts>,
+): Promise<string[]> {
+  let composed = typeof text === "string" ? new ComposedText(text, [[0, text.length]]) : text;
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const suspects = composed.quotes.filter((quote) => findIn(quote).size > 0);
+    const known = suspects.length > 0 ? await recall(suspects) : new Map<string, ComposedText>();
+    if (known.size === 0) break;
+    composed = composed.replaceQuotes((quote) => known.get(quote) ?? quote);
+  }
+  const alone = composed.quotes.flatMap((quote) => [...findIn(quote)]);
+  if (composed.quoted.length === 0) return [];
+  const ofOwn = findIn(composed.replaceQuotes(() => NEUTRAL).text);
+  const together = [...findIn(composed.text)].filter((one) => !ofOwn.has(one));
+  return [...new Set([...alone, ...together])];
+}
+
+/** Lists the texts of a value, names of fields included. */
+function* listTexts(at: string, value: unknown): Generator<Place> {
+  if (typeof value === "string") {
+    if (!(SIGNED_FORM.test(at) && /^[0-9a-f]+$/.test(value))) yield { at, text: value };
+  } else if (value instanceof ComposedText) yield { at, text: value };
+  else if (Array.isArray(value)) {
+    for (const [n, inner] of value.entries()) yield* listTexts(`${at}/${n}`, inner);
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      const escaped = stripInvisible(name).replaceAll("~", "~0").replaceAll("/", "~1");
+      yield { at: `${at}/${escaped}`, text: name };
+      yield* listTexts(`${at}/${escaped}`, inner);
     }
-  };
-  walk("", value);
-  return injections;
+  }
 }

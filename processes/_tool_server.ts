@@ -1,12 +1,12 @@
 import type Koa from "koa";
 import { createToolServerAuth, followResources, type Platform } from "../calls/mod.ts";
 import type { Operation } from "../contract/mod.ts";
-import { findInjection } from "../judgement/guard/mod.ts";
 import { createToolServer, type SessionTiming } from "../mcp/mod.ts";
 import { watchTasks } from "../operations/a2a/tasks/mod.ts";
 import { cancelTask, operations as all, sendMessage } from "../operations/mod.ts";
 import type { RequestState } from "../runtime/web/mod.ts";
 import { requireReady } from "../store/mod.ts";
+import { safeMakerOf } from "./_make_safe.ts";
 import type { OpenPlatform } from "./_platform.ts";
 
 /** An open tool server, ready to be served. */
@@ -31,7 +31,7 @@ export async function openToolServer(
   const tools = createToolServer({
     operations,
     checkReady: () => requireReady(platform.store),
-    findInjection,
+    makeSafe: safeMakerOf(platform),
     invoke,
     auth: createToolServerAuth(platform),
     http,

@@ -1,9 +1,9 @@
 import { createToolServerAuth, followResources } from "../calls/mod.ts";
-import { findInjection } from "../judgement/guard/mod.ts";
 import { serveStdio } from "../mcp/mod.ts";
 import { operations } from "../operations/mod.ts";
 import type { Role } from "../store/mod.ts";
 import { localDatabaseUrl } from "./_local_database.ts";
+import { safeMakerOf } from "./_make_safe.ts";
 import { openPlatform } from "./_platform.ts";
 import { type PresentParts, type RunningProcess, runProcess } from "./_process.ts";
 import { followReadFiles } from "./_settings_files.ts";
@@ -19,7 +19,7 @@ async function startStdio(parts: PresentParts): Promise<RunningProcess> {
   const files = await followReadFiles({ config, store, log: parts.log }, { puts: false });
   const tools = await serveStdio({
     operations,
-    findInjection,
+    makeSafe: safeMakerOf(platform),
     invoke,
     auth: createToolServerAuth(platform),
     log: parts.log,

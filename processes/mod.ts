@@ -13,6 +13,7 @@
 export { createGatewayApp } from "./_gateway_app.ts";
 export { GATEWAY_INFO } from "./_gateway_info.ts";
 export { startLedger } from "./_ledger.ts";
+export { safeMakerOf } from "./_make_safe.ts";
 export { type OpenPlatform, openPlatform } from "./_platform.ts";
 export type { Place } from "./_presence.ts";
 export { runProcess, SUPERVISED } from "./_process.ts";

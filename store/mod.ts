@@ -15,6 +15,7 @@
  */
 export { ERASABLE } from "./_erasable.ts";
 export { batch } from "./batch.ts";
+export { keepComposedTexts, recallComposedTexts } from "./composed_texts.ts";
 export { type Commitment, commitTo, computeCommitment, makeSalt } from "./commitment.ts";
 export {
   type Db,

@@ -94,7 +94,7 @@ function sentencesOf({ agent, says, sources }: AgentReport): LookupResult[] {
   return says.map((text) => ({
     lookup: { tool: agent, arguments: {} },
     says: [text],
-    sources: [sourceOf(text, sources)],
+    sources: [sourceOf(String(text), sources)],
     data: {},
   }));
 }

@@ -43,7 +43,9 @@ export async function crew({ incident }: CrewRequest): Promise<CrewResult> {
   const suspects = combineSuspects(reports);
   const request: DiagnosisRequest = {
     incident,
-    evidence: evidenceOf(reports.map(({ agent, says }) => ({ from: agent, says }))),
+    evidence: evidenceOf(
+      reports.map(({ agent, says }) => ({ from: agent, says: says.map(String) })),
+    ),
     support: Object.fromEntries(suspects.map(({ service, weight }) => [service, weight])),
     services: [...new Set([...triage.services, ...suspects.map(({ service }) => service)])],
   };

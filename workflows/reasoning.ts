@@ -56,7 +56,7 @@ export async function reasoning(
   const safety = await run.node("safety", () => checkPrompt(prompt));
   if (!safety.passed) {
     const { answer } = await perform(QUICK, "Says why it is refused").composeRefusal(safety);
-    return run.end("refused", answer);
+    return run.end("refused", String(answer));
   }
   const retrieved = await run.node("retrieve", () => classifyPrompt(prompt));
   const { plan, calls } = await run.node(
@@ -65,7 +65,7 @@ export async function reasoning(
   );
   if (plan.kind === "unclear") {
     const { answer } = await perform(QUICK, "Asks what it is about").composeQuestion(retrieved);
-    return run.end("input_required", answer, [], { ...BY_RULES, model_calls: calls });
+    return run.end("input_required", String(answer), [], { ...BY_RULES, model_calls: calls });
   }
   const results = await run.node(
     "act",
@@ -80,7 +80,7 @@ export async function reasoning(
       .composeAnswer({ plan, retrieved, results, objections, ...(draft ? { draft } : {}) });
     return [composed, `${composed.citations.length} citations, by ${by.written_by}`];
   });
-  return run.end("answered", answer, citations, by);
+  return run.end("answered", String(answer), citations, by);
 }
 
 async function readPrompt(prompt: string): Promise<[Intake, string]> {
@@ -164,14 +164,14 @@ async function verifyAndWrite(
   const objections = await perform(QUICK, "Reads again what the answer will rest on")
     .verifyLookups(intake, results);
   const evidence = evidenceOf([
-    ...results.map(({ lookup, says }) => ({ from: lookup.tool, says })),
-    { from: "verify", says: objections.objections },
+    ...results.map(({ lookup, says }) => ({ from: lookup.tool, says: says.map(String) })),
+    { from: "verify", says: objections.objections.map(String) },
   ]);
   const [kept, by] = evidence.length > 0
     ? await writeAnswer({ prompt, evidence }, calls)
     : [null, { ...BY_RULES, model_calls: calls }] as const;
   const found = [
-    objections.holds ? "nothing to object" : objections.objections.join("; "),
+    objections.holds ? "nothing to object" : objections.objections.map(String).join("; "),
     ...describeAuthorship(by),
   ];
   const draft = kept ? { draft: { claims: kept.claims, evidence } } : {};

@@ -4,6 +4,7 @@ import {
   type GivenAnswer,
   kindOfAgent,
   type Question,
+  say,
 } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import {
@@ -78,8 +79,8 @@ export function conversationActivities({ store }: ActivityParts) {
       await addMessage(trx, {
         kind: "agent.answered",
         from: agent,
-        subject: `${agent} has answered`,
-        text: `${agent} has answered ${question_id} of ${conversation_id}.`,
+        subject: say`${agent} has answered`,
+        text: say`${agent} has answered ${question_id} of ${conversation_id}.`,
         refs: { conversation_id, message_id: answerId, receipt_id: receiptId },
         key: `answered ${question_id}`,
       });

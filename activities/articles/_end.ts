@@ -5,6 +5,7 @@ import {
   type ArticleState,
   describeFailure,
   type RunId,
+  say,
 } from "../../contract/domain/mod.ts";
 import { articleUrl } from "../../operations/articles/writing/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -91,12 +92,10 @@ async function tellUnknown(
   await addMessage(trx, {
     kind: "article.unknown",
     from: "articles",
-    subject: `Nobody can tell whether “${title}” was deployed`,
-    text:
-      `What became of it at ${place} is not known (${
-        describeFailure(code)
-      }). POST /api/seo/deploy with the article_id ${article_id} and the target ${target} ` +
-      "is safe to repeat: it only ever shows the bytes that a person approved, and tells how it ended.",
+    subject: say`Nobody can tell whether “${title}” was deployed`,
+    text: say`What became of it at ${place} is not known (${
+      describeFailure(code)
+    }). POST /api/seo/deploy with the article_id ${article_id} and the target ${target} is safe to repeat: it only ever shows the bytes that a person approved, and tells how it ended.`,
     refs: { article_id, receipt_id },
     severity: "high",
     key: `article/${receipt_id}`,

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancellationSignal } from "@temporalio/activity";
 import { Problem } from "../../contract/mod.ts";
-import { type CommandEnd, type CommandResult, hasCommandEnded } from "../../contract/domain/mod.ts";
+import {
+  type CommandEnd,
+  type CommandResult,
+  hasCommandEnded,
+  say,
+  type Text,
+} from "../../contract/domain/mod.ts";
 import { getPublishedCheckpoint, getReceipt } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -95,7 +101,7 @@ async function tellPeople(trx: Db, command: DeviceCommandRecord): Promise<void> 
   await addMessage(trx, {
     kind: status === "unknown" ? "command.unknown" : "command.not_done",
     from: deviceId,
-    subject: `${id} on ${deviceId} ended as ${status}: ${description}`,
+    subject: say`${id} on ${deviceId} ended as ${status}: ${description}`,
     text: status === "unknown" ? wayToFindOut(command) : code ?? "",
     refs: {
       device_id: deviceId,
@@ -108,9 +114,8 @@ async function tellPeople(trx: Db, command: DeviceCommandRecord): Promise<void> 
   });
 }
 
-function wayToFindOut({ id, deviceId }: DeviceCommandRecord): string {
-  return `${deviceId} has begun ${id}, and has not said how it ended. It is not run again. What its device states later ` +
-    `is taken over; sealoop_agent.py verify-bundle ${id} on the device shows what is known there.`;
+function wayToFindOut({ id, deviceId }: DeviceCommandRecord): Text {
+  return say`${deviceId} has begun ${id}, and has not said how it ended. It is not run again. What its device states later is taken over; sealoop_agent.py verify-bundle ${id} on the device shows what is known there.`;
 }
 
 function toResult({ id, status, code, endedReceipt }: DeviceCommandRecord): CommandResult {

@@ -4,6 +4,8 @@ import {
   type Finding,
   FLAPPING,
   RESTART_ASKED,
+  say,
+  type Text,
 } from "../../contract/domain/mod.ts";
 import { checkKind, type Service } from "../../integrations/host/mod.ts";
 import {
@@ -36,15 +38,15 @@ const TRIED = {
 } as const;
 
 /** The reasons of this file for people, by their codes. */
-const REASONS: Readonly<Record<string, string>> = {
-  [FLAPPING]: "the service is up, and it acts on none that goes up and down",
-  unfit: "it does not help against this cause",
-  under_way: "it is under way",
-  did_not_help: "it was done, and did not help",
-  could_not_be_done: "it could not be carried out",
-  unknown_effect: "it was begun, and nobody knows what it did",
+const REASONS: Readonly<Record<string, Text>> = {
+  [FLAPPING]: say`the service is up, and it acts on none that goes up and down`,
+  unfit: say`it does not help against this cause`,
+  under_way: say`it is under way`,
+  did_not_help: say`it was done, and did not help`,
+  could_not_be_done: say`it could not be carried out`,
+  unknown_effect: say`it was begun, and nobody knows what it did`,
   [COMES_BACK]:
-    "it has healed the service four times within an hour, and the fault comes back: its cause is another one",
+    say`it has healed the service four times within an hour, and the fault comes back: its cause is another one`,
 };
 /** How often a runbook may heal a service within an hour, unless somebody asks for it. */
 const MAX_CURES = 4;
@@ -74,7 +76,7 @@ interface PassedOver {
   readonly runbook: string;
   readonly code: string;
   /** The same for people. */
-  readonly why: string;
+  readonly why: Text;
 }
 
 /** Creates the function that finds the action against a fault. */
@@ -112,7 +114,7 @@ export function createActionFinder(parts: ActivityParts) {
       named: service.runbook ?? undefined,
     };
     const passed_over: PassedOver[] = [];
-    const pass = (runbook: Runbook, code: string, why = REASONS[code] ?? code) => {
+    const pass = (runbook: Runbook, code: string, why: Text = REASONS[code] ?? code) => {
       passed_over.push({ runbook: runbook.runbook, code, why });
     };
     const catalogue = inForce();
@@ -146,15 +148,15 @@ export function createActionFinder(parts: ActivityParts) {
     target: Target,
     values: ParameterValues,
   ): Promise<FoundAction> {
-    const nothing = (code: string, why: string) => ({
+    const nothing = (code: string, why: Text) => ({
       action: null,
       passed_over: [{ runbook: name, code, why }],
     });
     const catalogue = inForce();
     const runbook = catalogue.runbooks.find((one) => one.runbook === name);
-    if (!runbook) return nothing("not_in_force", "it is not in force any more");
+    if (!runbook) return nothing("not_in_force", say`it is not in force any more`);
     if (runbook.needs.some((need) => !target.service[need])) {
-      return nothing("not_fit", "the service has not what it needs");
+      return nothing("not_fit", say`the service has not what it needs`);
     }
     try {
       const filled = { ...values, ...offered };

@@ -53,7 +53,7 @@ export function createHypothesisOrder({ store, engine }: ActivityParts) {
         services,
         hypotheses: hypotheses.slice(0, 8).map(({ cause, says, observations }) => ({
           cause,
-          says: says.slice(0, 200).toWellFormed(),
+          says: String(says).slice(0, 200).toWellFormed(),
           evidence: observations.slice(0, 40),
         })),
         objections: [],

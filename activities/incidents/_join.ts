@@ -1,3 +1,4 @@
+import { say, type Text } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import type { StepOutcome } from "../../judgement/runbooks/mod.ts";
 import { addTicketEvent, listTickets } from "../../store/incidents/mod.ts";
@@ -22,19 +23,18 @@ export async function joinTickets(
 ): Promise<StepOutcome> {
   const open = await listTickets(db, { status: "open", service: name, limit: 1 });
   const other = open.find((one) => one.ticket_id !== ticket_id);
-  const note = (ticket: string, message: string) =>
+  const note = (ticket: string, message: Text) =>
     addTicketEvent(db, ticket, { key: `join-${effectId}`, kind: "notified", data: { message } });
   await note(
     ticket_id,
-    `${service.name} fails with ${name}, which it needs; ` +
-      `${
-        other ? `${other.ticket_id} is about that` : "no ticket is open about that"
-      }. Nothing is done here.`,
+    say`${service.name} fails with ${name}, which it needs; ${
+      other ? say`${other.ticket_id} is about that` : say`no ticket is open about that`
+    }. Nothing is done here.`,
   );
   if (!other) return { state: "done", ok: true, code: "no_ticket_to_join" };
   await note(
     other.ticket_id,
-    `${service.name} fails with ${name} (${ticket_id}), and waits for it.`,
+    say`${service.name} fails with ${name} (${ticket_id}), and waits for it.`,
   );
   return { state: "done", ok: true, code: "joined" };
 }

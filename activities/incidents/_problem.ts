@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { receiptIdOf } from "../../calls/mod.ts";
-import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
+import { joinTexts, LOOP_ACTOR, say, type Text } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import {
@@ -36,8 +36,10 @@ export async function recordProblem(
   if (!known) {
     await openTicket(trx, {
       id,
-      title: `Problem: ${finding.service ?? "a fault"} fails again and again (${finding.code})`,
-      description: `${trend}\nIts incidents: ${
+      title: say`Problem: ${
+        finding.service ?? say`a fault`
+      } fails again and again (${finding.code})`,
+      description: say`${trend}\nIts incidents: ${
         cases.map((one) => one.ticket_id).join(", ")
       }. What heals it holds for a short time only; people have to find what makes it fail.`,
       severity: finding.severity ?? "high",
@@ -57,11 +59,13 @@ export async function recordProblem(
       action: "problem.open",
       outcome: "open",
       details: { cases: cases.length, ticket_id, fingerprint: finding.fingerprint, ...run },
-      evidence: { trend },
+      evidence: { trend: String(trend) },
     });
   }
   await setProblem(trx, id, cases.map((one) => one.ticket_id));
-  for (const [ticket, message] of [[ticket_id, trend], [id, `${ticket_id}: ${trend}`]] as const) {
+  for (
+    const [ticket, message] of [[ticket_id, trend], [id, say`${ticket_id}: ${trend}`]] as const
+  ) {
     await addTicketEvent(trx, ticket, {
       key: `${run.run_id}/recurs`,
       kind: "recurs",
@@ -71,28 +75,29 @@ export async function recordProblem(
 }
 
 /** Says how often a fault came, how long it stayed away, and how much memory was used, as far as known. */
-function describeTrend(service: string, cases: readonly FaultCase[]): string {
+function describeTrend(service: string, cases: readonly FaultCase[]): Text {
   const times = cases.map(({ opened_at }) => opened_at.getTime());
   const gaps = times.slice(1).map((time, at) => (time - times[at]!) / 1_000);
   const memory = cases.flatMap(({ rss_mib }) => rss_mib === null ? [] : [rss_mib]);
-  return [
-    `${service} has failed ${cases.length} times within the hour, ` +
-    `at ${cases.map(({ opened_at }) => opened_at.toISOString().slice(11, 19)).join(", ")} UTC.`,
+  return joinTexts([
+    say`${service} has failed ${cases.length} times within the hour, at ${
+      cases.map(({ opened_at }) => opened_at.toISOString().slice(11, 19)).join(", ")
+    } UTC.`,
     ...(gaps.length === 0
       ? []
-      : [`The times between were ${gaps.map(printSeconds).join(", ")}; ${describeGaps(gaps)}.`]),
+      : [say`The times between were ${gaps.map(printSeconds).join(", ")}; ${describeGaps(gaps)}.`]),
     memory.length < 2
-      ? "How its memory went is not known."
-      : `Its process used ${memory.join(", ")} MiB when it was looked at.`,
-  ].join(" ");
+      ? say`How its memory went is not known.`
+      : say`Its process used ${memory.join(", ")} MiB when it was looked at.`,
+  ], " ");
 }
 
-function describeGaps(gaps: readonly number[]): string {
+function describeGaps(gaps: readonly number[]): Text {
   const half = Math.floor(gaps.length / 2);
   const mean = (some: readonly number[]) => some.reduce((sum, gap) => sum + gap, 0) / some.length;
   const change = half === 0 ? 1 : mean(gaps.slice(-half)) / mean(gaps.slice(0, half));
-  if (change >= MIN_CHANGE) return "they get longer";
-  return change <= 1 / MIN_CHANGE ? "they get shorter" : "they stay about the same";
+  if (change >= MIN_CHANGE) return say`they get longer`;
+  return change <= 1 / MIN_CHANGE ? say`they get shorter` : say`they stay about the same`;
 }
 
 function printSeconds(seconds: number): string {

@@ -1,5 +1,11 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { COMES_BACK, RESTART_ASKED, type TimelineStep } from "../../contract/domain/mod.ts";
+import {
+  COMES_BACK,
+  RESTART_ASKED,
+  say,
+  type Text,
+  type TimelineStep,
+} from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import { timelineOf } from "../../operations/incidents/tickets/mod.ts";
 import { countLoop } from "../../runtime/metrics/mod.ts";
@@ -121,12 +127,12 @@ function endEventOf(
 
 function resolutionOf(
   { finding, summary: { diagnosis, effect, rounds } }: CloseOrder,
-): string {
+): Text {
   const { runbook, version } = diagnosis?.action ?? {};
   if (finding.code === RESTART_ASKED) {
-    return `Restarted as it was asked for, by runbook ${runbook} ${version}, and found healthy`;
+    return say`Restarted as it was asked for, by runbook ${runbook} ${version}, and found healthy`;
   }
   return effect
-    ? `Runbook ${runbook} ${version}, and found healthy in round ${rounds}`
-    : "Found healthy before anything was done";
+    ? say`Runbook ${runbook} ${version}, and found healthy in round ${rounds}`
+    : say`Found healthy before anything was done`;
 }

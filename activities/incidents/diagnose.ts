@@ -161,7 +161,7 @@ export function diagnoseActivities(parts: ActivityParts) {
     words: string | undefined,
     measured: Judgement | undefined,
   ): Promise<ClassifyResult | undefined> {
-    const description = words ?? measured!.says;
+    const description = words ?? String(measured!.says);
     try {
       return await engine.classify({
         description: description.slice(0, MAX_DESCRIPTION),

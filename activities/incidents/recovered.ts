@@ -1,5 +1,5 @@
 import { receiptIdOf } from "../../calls/mod.ts";
-import { LOOP_ACTOR } from "../../contract/domain/mod.ts";
+import { LOOP_ACTOR, say, type Text } from "../../contract/domain/mod.ts";
 import { isAttack } from "../../judgement/detection/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
@@ -39,7 +39,7 @@ async function close(trx: Db, ticket: RecoveredTicket): Promise<boolean> {
   const { ticket_id, fingerprint, cleared_at } = ticket;
   const receiptId = receiptIdOf({ workflow_id: ticket_id, run_id: cleared_at }, "RECOVERED");
   const by = await menderOf(trx, ticket);
-  const resolution = `The fault was gone at ${cleared_at}. ${by.says}`;
+  const resolution = say`The fault was gone at ${cleared_at}. ${by.says}`;
   const end = { outcome: "recovered", resolution, receiptId };
   if (!await resolveTicket(trx, ticket_id, end)) return false;
   await addTicketEvent(trx, ticket_id, {
@@ -56,7 +56,7 @@ async function close(trx: Db, ticket: RecoveredTicket): Promise<boolean> {
     action: "tickets.recovered",
     outcome: "recovered",
     details: { fingerprint, cleared_at, mended_by: by.kind },
-    evidence: { resolution },
+    evidence: { resolution: String(resolution) },
   });
   return true;
 }
@@ -66,24 +66,24 @@ async function menderOf(
   trx: Db,
   { ticket_id, done_task, service, opened_at }: RecoveredTicket,
 ): Promise<
-  { readonly kind: "repair" | "people" | "supervisor" | "unknown"; readonly says: string }
+  { readonly kind: "repair" | "people" | "supervisor" | "unknown"; readonly says: Text }
 > {
   const repairs = await listRepairsOfTicket(trx, ticket_id);
   const last = repairs.findLast(({ state }) => state === "done" || state === "unknown");
   if (done_task !== null) {
-    return { kind: "people", says: `People have done the task ${done_task}.` };
+    return { kind: "people", says: say`People have done the task ${done_task}.` };
   }
   if (last && last.verified !== false) {
-    const runbook = last.runbook ?? "a repair";
-    return { kind: "repair", says: `${runbook} was the last that was done about it.` };
+    const runbook = last.runbook ?? say`a repair`;
+    return { kind: "repair", says: say`${runbook} was the last that was done about it.` };
   }
   const restart = service === null ? undefined : await findRestartOfPart(trx, service);
   if (restart && restart >= opened_at) {
     const says =
-      `The platform's supervisor has started ${service} again, which runs since ${restart.toISOString()}.`;
+      say`The platform's supervisor has started ${service} again, which runs since ${restart.toISOString()}.`;
     return { kind: "supervisor", says };
   }
-  return { kind: "unknown", says: "Nobody has told what mended it." };
+  return { kind: "unknown", says: say`Nobody has told what mended it.` };
 }
 
 /** Returns when a part of the platform was started again, and has run since; undefined: it was not, or it is none. */

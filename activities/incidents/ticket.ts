@@ -2,11 +2,15 @@ import { createHash } from "node:crypto";
 import { receiptIdOf } from "../../calls/mod.ts";
 import { Problem } from "../../contract/mod.ts";
 import {
+  cutText,
   type Finding,
+  joinTexts,
   LOOP_ACTOR,
   type ObserverName,
   RESTART_ASKED,
   type RunId,
+  say,
+  type Text,
 } from "../../contract/domain/mod.ts";
 import { chooseObservers } from "../../judgement/observation/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -47,8 +51,8 @@ interface OpenedTicket {
 /** Title and description of a finding. */
 interface TicketText {
   /** Undefined: no detector described it. */
-  readonly summary: string | undefined;
-  readonly description: string;
+  readonly summary: Text | undefined;
+  readonly description: Text;
 }
 
 /** Creates the activity that opens tickets. */
@@ -172,15 +176,18 @@ async function receiptOf(
 async function textOf(db: Db, { fingerprint, related = [] }: Finding): Promise<TicketText> {
   const found = await getFindings(db, [fingerprint, ...related.map((one) => one.fingerprint)]);
   const { summary, target } = found.get(fingerprint) ?? {};
-  const remedy = typeof target?.remedy === "string" ? `What mends it: ${target.remedy}.` : "";
+  const remedy = typeof target?.remedy === "string" ? say`What mends it: ${target.remedy}.` : "";
   if (related.length === 0) return { summary, description: remedy };
   const lines = related.map(({ service, code, fingerprint }) =>
-    `- ${found.get(fingerprint)?.summary ?? `${service ?? "something"}: ${code}`}`
+    say`- ${found.get(fingerprint)?.summary ?? say`${service ?? say`something`}: ${code}`}`
   );
   return {
     summary,
-    description: [remedy, `Likely the cause of ${related.length} more:`, ...lines]
-      .filter(Boolean).join("\n"),
+    description: joinTexts([
+      ...(remedy === "" ? [] : [remedy]),
+      say`Likely the cause of ${related.length} more:`,
+      ...lines,
+    ], "\n"),
   };
 }
 
@@ -193,11 +200,11 @@ function newTicket(
   return {
     id,
     title: finding.code === RESTART_ASKED
-      ? `A restart of ${service} was asked for`
+      ? say`A restart of ${service} was asked for`
       : check === "report"
-      ? "Reported incident"
-      : summary ?? `${service} fails its ${check} check (${code})`,
-    description: report ?? description.slice(0, 4_000),
+      ? say`Reported incident`
+      : summary ?? say`${service} fails its ${check} check (${code})`,
+    description: report ?? cutText(description, 4_000),
     severity,
     phase: "ticketed",
     service,

@@ -12,6 +12,7 @@ import {
   type ActResult,
   actWorkflowId,
   type RunId,
+  say,
 } from "../../contract/domain/mod.ts";
 import { RemoteFailed } from "../../integrations/remote/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
@@ -111,7 +112,7 @@ export function outsideActivities(parts: ActivityParts) {
       await addMessage(trx, {
         kind: "act.unknown",
         from: act.system,
-        subject: `Nobody can tell whether ${act_id} was done: ${targetOf(act)}`,
+        subject: say`Nobody can tell whether ${act_id} was done: ${targetOf(act)}`,
         text: wayToFindOut(act_id, act, code, execution_id),
         refs: { act_id, receipt_id: receipt.id },
         severity: "high",

@@ -1,4 +1,4 @@
-import type { EmailResult, RunId } from "../../contract/domain/mod.ts";
+import { type EmailResult, type RunId, say, type Text } from "../../contract/domain/mod.ts";
 import { requestSeal } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { addActivity } from "../../store/crm/mod.ts";
@@ -6,9 +6,8 @@ import { addMessage } from "../../store/notices/mod.ts";
 import { type EmailRecord } from "../../store/mail/mod.ts";
 
 /** Returns how to find out whether an `unknown` mail arrived. */
-function wayToFindOut({ messageId, recipient }: EmailRecord): string {
-  return `All of it was sent, and the server's answer was lost. Look for the Message-ID <${messageId}> in the log of ` +
-    `your mail relay, or ask ${recipient}. It is not sent again by itself: send a new one if it did not arrive.`;
+function wayToFindOut({ messageId, recipient }: EmailRecord): Text {
+  return say`All of it was sent, and the server's answer was lost. Look for the Message-ID <${messageId}> in the log of your mail relay, or ask ${recipient}. It is not sent again by itself: send a new one if it did not arrive.`;
 }
 
 /** Requests the receipt of a mail's end, and tells people of it. Must run in a transaction. */
@@ -48,10 +47,12 @@ export async function recordEmailEnd(
   await addMessage(trx, {
     kind: `mail.${state}`,
     from: "mail",
-    subject: `${TITLES[state]}: ${subject}`,
+    subject: say`${TITLES[state]}: ${subject}`,
     text: state === "unknown"
       ? wayToFindOut(email)
-      : `To ${recipient}: ${code}, after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}.`,
+      : say`To ${recipient}: ${code}, after ${attempts} ${
+        attempts === 1 ? say`attempt` : say`attempts`
+      }.`,
     refs: {
       receipt_id,
       email_id: id,

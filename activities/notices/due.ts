@@ -1,3 +1,4 @@
+import { say } from "../../contract/domain/mod.ts";
 import { extendSeries } from "../../operations/calendar/booking/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { listExpiringApprovals } from "../../store/approvals/mod.ts";
@@ -46,8 +47,8 @@ async function tellExpiringApprovals(db: Db): Promise<number> {
       key: `expiring/${id}/${expiresAt}`, // one that is reopened expires anew
       kind: "approval.expiring",
       from: "itsm-loop",
-      subject: `${id} expires at ${expiresAt}, and nobody has decided`,
-      text: `npm run approvals -- show ${id}`,
+      subject: say`${id} expires at ${expiresAt}, and nobody has decided`,
+      text: say`npm run approvals -- show ${id}`,
       refs: { approval_id: id, ...(ticketId ? { ticket_id: ticketId } : {}) },
       ...(severity ? { severity } : {}),
       service,
@@ -69,10 +70,10 @@ async function tellOfflineDevices(db: Db): Promise<number> {
       kind: "device.offline",
       from: "itsm-loop",
       subject: silent.length === 1
-        ? `${listed[0]} is offline`
-        : `${silent.length} devices are offline`,
-      text: `${listed.join(", ")}${
-        others > 0 ? ` and ${others} more` : ""
+        ? say`${listed[0]} is offline`
+        : say`${silent.length} devices are offline`,
+      text: say`${listed.join(", ")}${
+        others > 0 ? say` and ${others} more` : ""
       }. Three heartbeats are missing.`,
       refs: silent.length === 1 ? { device_id: first!.id } : {},
     });

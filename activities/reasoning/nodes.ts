@@ -1,15 +1,18 @@
 import { Problem } from "../../contract/mod.ts";
-import type {
-  AgentName,
-  AnswerInput,
-  Intake,
-  Lookup,
-  LookupResult,
-  Objections,
-  Plan,
-  ReasoningRequest,
-  Retrieved,
-  Safety,
+import {
+  type AgentName,
+  type AnswerInput,
+  type Intake,
+  joinTexts,
+  type Lookup,
+  type LookupResult,
+  type Objections,
+  type Plan,
+  type ReasoningRequest,
+  type Retrieved,
+  type Safety,
+  say,
+  type Text,
 } from "../../contract/domain/mod.ts";
 import { citedPassages, EngineUnavailable } from "../../judgement/engine/mod.ts";
 import { getTicket } from "../../store/incidents/mod.ts";
@@ -92,11 +95,11 @@ export function reasoningActivities({ store, engine, config }: ActivityParts) {
     intake: Intake,
     results: readonly LookupResult[],
   ): Promise<Objections> {
-    const objections: string[] = [];
+    const objections: Text[] = [];
     for (const { lookup, says } of results) {
       if (says.length === 0 && lookup.arguments.of) {
         const what = lookup.tool === "tickets_of_service" ? "ticket on" : lookup.tool;
-        objections.push(`There is no ${what} ${lookup.arguments.of}.`);
+        objections.push(say`There is no ${what} ${lookup.arguments.of}.`);
       }
     }
     for (const id of intake.tickets) {
@@ -104,8 +107,11 @@ export function reasoningActivities({ store, engine, config }: ActivityParts) {
         lookup.tool === "ticket" && lookup.arguments.of === id
       );
       const ticket = await getTicket(db, id);
-      if (result && ticket && !result.says[0]?.includes(`, ${ticket.status}, ${ticket.phase}`)) {
-        objections.push(`${id} has moved on to ${ticket.phase} since it was read.`);
+      if (
+        result && ticket &&
+        !String(result.says[0] ?? "").includes(`, ${ticket.status}, ${ticket.phase}`)
+      ) {
+        objections.push(say`${id} has moved on to ${ticket.phase} since it was read.`);
       }
     }
     return { holds: objections.length === 0, objections };
@@ -118,23 +124,23 @@ export function reasoningActivities({ store, engine, config }: ActivityParts) {
 
   /** Composes the answer to a prompt that the guardrails refuse. */
   function composeRefusal({ reasons }: Safety): Promise<Pick<Answer, "answer">> {
-    return Promise.resolve({ answer: `The guardrails refuse this text: ${reasons.join("; ")}` });
+    return Promise.resolve({ answer: say`The guardrails refuse this text: ${reasons.join("; ")}` });
   }
 
   /** Composes the question that asks for what is missing. */
   async function composeQuestion({ classification }: Retrieved): Promise<Pick<Answer, "answer">> {
     const names = (await listServiceNames(db)).slice(0, MAX_EXAMPLES).join(", ");
     const sentences = [
-      "Which incident or service is this about?",
+      say`Which incident or service is this about?`,
       ...(classification === null
-        ? ["(The engine is away, so only what is named can be looked up.)"]
+        ? [say`(The engine is away, so only what is named can be looked up.)`]
         : []),
-      `Say what fails and how, or name a ticket (INC-…), a receipt id, or a service${
-        names ? ` such as ${names}` : ""
+      say`Say what fails and how, or name a ticket (INC-…), a receipt id, or a service${
+        names ? say` such as ${names}` : ""
       }.`,
-      "Status, incidents, approvals, repairs, services and the ledger can be asked about, too.",
+      say`Status, incidents, approvals, repairs, services and the ledger can be asked about, too.`,
     ];
-    return { answer: sentences.join(" ") };
+    return { answer: joinTexts(sentences, " ") };
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { Text } from "./composed.ts";
 import type { AgentName } from "./agents.ts";
 import type { NumberedObservation } from "./observations.ts";
 import type { Retrieved, Source } from "./reasoning.ts";
@@ -31,7 +32,7 @@ export interface Examination {
   /** Null: what was observed names none. */
   readonly cause: string | null;
   /** The same, a sentence for people. */
-  readonly says: string;
+  readonly says: Text;
   /** Likelihood that the cause is right, 0 to 1; 0 where none is named. */
   readonly cause_confidence: number;
   /** Kind of the cause; null: none is named. */
@@ -48,7 +49,7 @@ interface SeenFact {
   readonly number: number;
   readonly source: NumberedObservation["source"];
   readonly code: string;
-  readonly says: string;
+  readonly says: Text;
 }
 
 /** A service that an agent takes for the cause. */
@@ -56,7 +57,7 @@ export interface Suspect {
   readonly service: string;
   /** -1 to 1, below 0 against it; weights of several agents are combined. */
   readonly weight: number;
-  readonly why: string;
+  readonly why: Text;
 }
 
 /** Report of one agent in one round. */
@@ -64,7 +65,7 @@ export interface AgentReport {
   readonly agent: AgentName;
   readonly round: number;
   /** Sentences, each supported by what was read; empty: it found nothing. */
-  readonly says: readonly string[];
+  readonly says: readonly Text[];
   readonly sources: readonly Source[];
   readonly suspects: readonly Suspect[];
 }
@@ -78,7 +79,7 @@ export interface Triage extends AgentReport {
 /** The verifier's report. */
 export interface Verification extends AgentReport {
   /** Objections to the other reports; empty: none. */
-  readonly objections: readonly string[];
+  readonly objections: readonly Text[];
   /** Services that have to be examined before a diagnosis. */
   readonly look_at: readonly string[];
 }
@@ -98,7 +99,7 @@ export interface CrewResult extends Authorship {
   /** Evidence that the diagnosis and its steps cite by number; empty where the rules wrote it. */
   readonly evidence: readonly Evidence[];
   readonly citations: readonly Source[];
-  readonly objections: readonly string[];
+  readonly objections: readonly Text[];
   /** Services that have a fault, with what was observed there. */
   readonly examined: readonly Examination[];
   readonly agents: readonly AgentReport[];

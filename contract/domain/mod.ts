@@ -1,3 +1,4 @@
+export { ComposedText, cutText, fillIn, joinTexts, say, type Span, type Text } from "./composed.ts";
 export { type Act, actOnce } from "./act_once.ts";
 export {
   ARTICLE_SOURCES,

@@ -1,3 +1,5 @@
+import type { Text } from "./composed.ts";
+
 /**
  * Sources of observations about a fault, in the order in which what they saw is numbered. `judgement/observation/` has what
  * each looks at.
@@ -25,11 +27,11 @@ export const OBSERVATION_SOURCES = [...OBSERVERS, "runbook"] as const;
 export type ObserverName = typeof OBSERVERS[number];
 
 /** Something that a source saw about a fault. */
-export interface Observation {
+export interface Observation<Said extends Text = Text> {
   /** Code of what was seen, such as `answer`; `not_had`: the source could not look, and its figure `reason` has why. */
   readonly code: string;
   /** A sentence for people. */
-  readonly says: string;
+  readonly says: Said;
   /** Words that programs wrote, without secrets; absent: it has none. */
   readonly text?: string;
   /** Measurements, by names that rules of causes use. */
@@ -37,7 +39,7 @@ export interface Observation {
 }
 
 /** An observation with its place in the collection. */
-export interface NumberedObservation extends Observation {
+export interface NumberedObservation<Said extends Text = string> extends Observation<Said> {
   /** From 1, within the collections of a run. */
   readonly number: number;
   readonly round: number;

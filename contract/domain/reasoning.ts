@@ -1,3 +1,4 @@
+import type { Text } from "./composed.ts";
 import type { AgentName } from "./agents.ts";
 import type { Authorship, Claim, Evidence } from "./writing.ts";
 
@@ -90,7 +91,7 @@ export interface Lookup {
 export interface LookupResult {
   readonly lookup: Lookup;
   /** Sentences for people, each supported by what was read; empty: nothing was found. */
-  readonly says: readonly string[];
+  readonly says: readonly Text[];
   readonly sources: readonly Source[];
   /** Ids, codes and counts that were read. */
   readonly data: Readonly<Record<string, unknown>>;
@@ -123,7 +124,7 @@ export const PLATFORM_SOURCE: Source = {
 /** The verifier's objections to the lookups. */
 export interface Objections {
   readonly holds: boolean;
-  readonly objections: readonly string[];
+  readonly objections: readonly Text[];
 }
 
 /** Result of the pipeline. */

@@ -69,7 +69,7 @@ function judgeProbes(): Result[] {
         subject: `${type} ${check} ${code}: ${says}`,
         category,
         confidence,
-        isRight: categories.includes(category) && says.includes(wanted),
+        isRight: categories.includes(category) && String(says).includes(wanted),
       };
     })
   );

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { basename } from "node:path";
 import {
   describeWhileRefused,
+  say,
   SETTINGS_FILES,
   type SettingsFileName,
 } from "../../contract/domain/mod.ts";
@@ -101,15 +102,15 @@ async function tell(
   const file = basename(path);
   const isMended = state === "taken" && before?.state === "refused";
   const subject = state === "refused"
-    ? `${file} was refused`
+    ? say`${file} was refused`
     : hash === null
-    ? `${file} was removed`
+    ? say`${file} was removed`
     : isMended
-    ? `${file} was mended and taken`
-    : `${file} was taken`;
+    ? say`${file} was mended and taken`
+    : say`${file} was taken`;
   const text = state === "refused"
     ? describeRefusal(record).slice(1).join("\n")
-    : `It is the ${SETTINGS_FILES[name].title}: ${path}`;
+    : say`It is the ${SETTINGS_FILES[name].title}: ${path}`;
   await addMessage(trx, {
     kind: state === "refused" ? "settings.refused" : "settings.taken",
     from: "settings",

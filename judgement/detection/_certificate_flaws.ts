@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import type { Severity } from "../../contract/domain/mod.ts";
+import { say, type Severity, type Text } from "../../contract/domain/mod.ts";
 import type { CertificateChain, CertificateTarget } from "./_tls.ts";
 
 /** Aspect of a certificate. */
@@ -14,7 +14,7 @@ export interface Flaw {
   readonly code: "expired" | "not_yet_valid" | "expires_soon" | "untrusted" | "wrong_name";
   readonly severity: Severity;
   /** End of a sentence about the certificate. */
-  readonly says: string;
+  readonly says: Text;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
@@ -38,13 +38,13 @@ export function findFlaws(
   const isUntrusted = untrusted !== undefined && !target.self_signed;
   const hasOtherName = matchesName === false;
   const names = chain[0]?.subjectAltName?.slice(0, 500) ?? null;
-  const owner = `issued to ${target.name ?? target.endpoint}`;
+  const owner = say`issued to ${target.name ?? target.endpoint}`;
   if (isUntrusted) {
     found.push({
       quality: "chain",
       code: "untrusted",
       severity: "high",
-      says: `is not issued by a trusted authority${hasOtherName ? `, and not ${owner}` : ""}`,
+      says: say`is not issued by a trusted authority${hasOtherName ? say`, and not ${owner}` : ""}`,
       detail: {
         reason: untrusted,
         issuer: chain[0]?.issuer,
@@ -57,7 +57,7 @@ export function findFlaws(
       quality: "name",
       code: "wrong_name",
       severity: "high",
-      says: `is not ${owner}`,
+      says: say`is not ${owner}`,
       detail: { names },
     });
   }

@@ -1,5 +1,5 @@
 /** Aspects of devices that may be wrong, whichever detector looks at them. */
-import type { Severity } from "../../contract/domain/mod.ts";
+import type { Severity, Text } from "../../contract/domain/mod.ts";
 
 /** Something of a device that may be wrong. */
 export interface DeviceAspect {
@@ -8,7 +8,7 @@ export interface DeviceAspect {
   readonly state: "right" | "wrong" | "unknown";
   readonly code: string;
   readonly severity: Severity;
-  readonly summary: string;
+  readonly summary: Text;
   readonly detail: Readonly<Record<string, unknown>>;
   /** The script that mends it; absent or null: there is none. */
   readonly remedy?: DeviceRemedy | null;

@@ -1,4 +1,5 @@
 /** Resources and posture of devices, by the facts that they reported last. */
+import { say } from "../../contract/domain/mod.ts";
 import { z } from "zod";
 import { type JudgedDevice, judgeDevices, readAgent } from "../shield/mod.ts";
 import { type DeviceAspect, type DeviceAspects, nameDevice } from "./_device_aspects.ts";
@@ -43,7 +44,7 @@ function policyAspects({ device, judged }: JudgedDevice): DeviceAspect[] {
     state: result === "fail" ? "wrong" : result === "unknown" ? "unknown" : "right",
     code: `posture_${Object.keys(policy.check)[0]}`, // codes are public, ids of own policies are not
     severity: policy.severity,
-    summary: `${nameDevice(device)} fails the policy ${policy.id}: ${reason}`,
+    summary: say`${nameDevice(device)} fails the policy ${policy.id}: ${reason}`,
     detail: { policy: policy.id, title: policy.title, reason },
     remedy: policy.remedy_script_id === null ? null : { script: policy.remedy_script_id },
   }));
@@ -61,7 +62,7 @@ function diskAspects({ device }: JudgedDevice, settings: Settings): DeviceAspect
       state: percent >= settings.filling_percent ? "wrong" : "right",
       code: isFull ? "disk_full" : "disk_filling",
       severity: isFull ? "high" : "medium",
-      summary: `The disk at ${mount} of ${nameDevice(device)} is ${Math.floor(percent)} % full`,
+      summary: say`The disk at ${mount} of ${nameDevice(device)} is ${Math.floor(percent)} % full`,
       detail: { path: mount, total_bytes: size_bytes, free_bytes },
     };
   });
@@ -75,7 +76,7 @@ function memoryAspects({ device }: JudgedDevice, settings: Settings): DeviceAspe
     state: !data ? "unknown" : percent >= settings.memory_percent ? "wrong" : "right",
     code: "memory_low",
     severity: "high",
-    summary: `The memory of ${nameDevice(device)} is ${Math.floor(percent)} % used`,
+    summary: say`The memory of ${nameDevice(device)} is ${Math.floor(percent)} % used`,
     detail: data ?? {},
   }];
 }

@@ -1,4 +1,5 @@
 /** Presence of devices, and their failed units, by the services that they reported last. */
+import { say } from "../../contract/domain/mod.ts";
 import { z } from "zod";
 import { type DeviceServicesRecord, listDeviceServices } from "../../store/devices/mod.ts";
 import { type DeviceAspect, type DeviceAspects, nameDevice } from "./_device_aspects.ts";
@@ -38,7 +39,7 @@ function presenceAspect(device: DeviceServicesRecord): DeviceAspect {
     state: isUnknown ? "unknown" : status === "offline" ? "wrong" : "right",
     code: "device_offline",
     severity: "medium",
-    summary: `${nameDevice(device)} is offline: its last heartbeat came at ${since}`,
+    summary: say`${nameDevice(device)} is offline: its last heartbeat came at ${since}`,
     detail: { offline_since: since ?? null },
   };
 }
@@ -56,7 +57,7 @@ function unitAspect(device: DeviceServicesRecord, unit: string): DeviceAspect {
     state: "wrong",
     code: "unit_failed",
     severity: "high",
-    summary: `The unit ${unit} of ${nameDevice(device)} has failed`,
+    summary: say`The unit ${unit} of ${nameDevice(device)} has failed`,
     detail: { unit },
     remedy: { script: RESTART_SCRIPT, parameters: { unit } },
   };

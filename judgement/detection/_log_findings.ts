@@ -1,4 +1,4 @@
-import { type Severity, worse } from "../../contract/domain/mod.ts";
+import { say, type Severity, worse } from "../../contract/domain/mod.ts";
 import { fingerprintFault, type Store } from "../../store/mod.ts";
 import type { Attack } from "./_log_attacks.ts";
 import type { ErrorPeak } from "./_log_rates.ts";
@@ -88,15 +88,16 @@ function describeAttempts(attacks: readonly Attack[], { path, host }: LogPlace):
   }
   const sources = [...bySource.values()].sort((a, b) => b.failures - a.failures);
   const many = sources.length > 1;
-  const who = `${sources.length} source${many ? "s" : ""}`;
+  const who = say`${sources.length} source${many ? say`s` : ""}`;
   const isScan = worst!.code === "port_scan";
   return {
     code: worst!.code,
     severity: isScan ? "medium" : "high",
     summary: isScan
-      ? `${who} looked for open ports on ${host}; ${worst!.source} tried ${worst!.ports}`
-      : `${who} ${many ? "attack" : "attacks"} logins on ${host}; ` +
-        `${sources[0]!.source} failed ${sources[0]!.failures} times`,
+      ? say`${who} looked for open ports on ${host}; ${worst!.source} tried ${worst!.ports}`
+      : say`${who} ${many ? say`attack` : say`attacks`} logins on ${host}; ${
+        sources[0]!.source
+      } failed ${sources[0]!.failures} times`,
     detail: {
       path,
       sources: sources.slice(0, MAX_SOURCES).map(({ source, code, failures, ports, users }) => ({
@@ -116,7 +117,7 @@ function describeLogin(login: Attack, { path, host }: LogPlace): FindingText {
   return {
     code: login.code,
     severity: "critical",
-    summary: `${source} logged in on ${host} after ${failures} failed attempts`,
+    summary: say`${source} logged in on ${host} after ${failures} failed attempts`,
     detail: { path, source, user: user?.slice(0, MAX_USER_CHARACTERS) ?? null, failures },
   };
 }
@@ -135,7 +136,7 @@ function describePeak(
     code: "error_rate",
     severity: "high",
     summary:
-      `${path} on ${host} has ${errors} errors in a minute; a bad minute had ${usual} before`,
+      say`${path} on ${host} has ${errors} errors in a minute; a bad minute had ${usual} before`,
     detail: {
       path,
       errors,
@@ -162,7 +163,7 @@ function describeTemplates(
   return {
     code: "new_templates",
     severity,
-    summary: `${path} on ${host} has ${kinds} of lines`,
+    summary: say`${path} on ${host} has ${kinds} of lines`,
     detail: {
       path,
       templates: [...templates].slice(-MAX_TEMPLATES),

@@ -1,4 +1,4 @@
-import type { Severity } from "../../contract/domain/mod.ts";
+import type { Severity, Text } from "../../contract/domain/mod.ts";
 
 /** A fault of a part of the platform. */
 export interface PlatformFault {
@@ -6,7 +6,7 @@ export interface PlatformFault {
   /** Affected part of the platform. */
   readonly service: string;
   readonly severity: Severity;
-  readonly summary: string;
+  readonly summary: Text;
   readonly detail: Readonly<Record<string, unknown>>;
   /** Tells faults of one aspect apart: the same is the same fault. */
   readonly which?: string;

@@ -1,4 +1,4 @@
-import { PLACE_AWAY } from "../../contract/domain/mod.ts";
+import { PLACE_AWAY, say } from "../../contract/domain/mod.ts";
 import {
   countOpenBreaks,
   getDatabaseState,
@@ -17,7 +17,7 @@ export async function findLedgerBreaks({ store }: DetectionContext): Promise<Pla
     code: "ledger_broken",
     service: "public-ledger",
     severity: "critical",
-    summary: `The ledger is broken at ${positions}, the first of them ${first}`,
+    summary: say`The ledger is broken at ${positions}, the first of them ${first}`,
     detail: { breaks, first },
   }];
 }
@@ -36,7 +36,7 @@ export async function findDatabaseFaults(
       service: "postgresql",
       severity: "medium",
       which: "slow",
-      summary: `The database took ${elapsed} ms to report its state`,
+      summary: say`The database took ${elapsed} ms to report its state`,
       detail: { elapsed_ms: elapsed, bound_ms: bound },
     });
   }
@@ -46,7 +46,7 @@ export async function findDatabaseFaults(
       service: "postgresql",
       severity: "high",
       which: "connections",
-      summary: `${connections} of ${maxConnections} connections of the database are used`,
+      summary: say`${connections} of ${maxConnections} connections of the database are used`,
       detail: { connections, max_connections: maxConnections },
     });
   }
@@ -64,7 +64,7 @@ export async function findOldOutbox(
     code: "outbox_old",
     service: "sequencer",
     severity: "high",
-    summary: `About ${waiting} receipts wait to be sealed, the oldest for ${seconds} s`,
+    summary: say`About ${waiting} receipts wait to be sealed, the oldest for ${seconds} s`,
     detail: { waiting, oldest_seconds: seconds },
   }];
 }

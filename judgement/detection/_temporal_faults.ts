@@ -1,5 +1,5 @@
 import type { Client } from "@temporalio/client";
-import { placeQueue, TASK_QUEUE } from "../../contract/domain/mod.ts";
+import { placeQueue, say, TASK_QUEUE } from "../../contract/domain/mod.ts";
 import { listPlaces } from "../../store/platform/mod.ts";
 import type { PlatformFault } from "./_platform_fault.ts";
 import type { DetectionContext } from "./detector.ts";
@@ -42,11 +42,12 @@ export async function findQueueFaults(
       detail: { queue: name, kind, tasks, oldest_seconds: seconds, pollers },
     };
     if (pollers === 0 && (tasks > 0 || REQUIRED_QUEUES.has(name))) {
-      const summary = `No worker takes ${kind} tasks from the queue ${name}`;
+      const summary = say`No worker takes ${kind} tasks from the queue ${name}`;
       return [{ ...fault, code: "no_worker", summary }];
     }
     if (tasks < backlog && (tasks === 0 || seconds < backlog_seconds)) return [];
-    const summary = `${tasks} ${kind} tasks wait in the queue ${name}, the oldest for ${seconds} s`;
+    const summary =
+      say`${tasks} ${kind} tasks wait in the queue ${name}, the oldest for ${seconds} s`;
     return [{ ...fault, code: "backlog", summary }];
   }));
   return faults.flat();
@@ -89,7 +90,7 @@ export async function findFailedWorkflows(
     code: "workflows_failed",
     service: "worker",
     severity: "medium",
-    summary: `${count} workflows have failed within ${seconds} s`,
+    summary: say`${count} workflows have failed within ${seconds} s`,
     detail: { workflows: count, seconds, types: [...types] },
   }];
 }

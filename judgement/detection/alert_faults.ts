@@ -1,5 +1,5 @@
 /** Faults that alerts of others report: findings of the detector that looks for such faults itself. */
-import { worse } from "../../contract/domain/mod.ts";
+import { say, type Text, worse } from "../../contract/domain/mod.ts";
 import type { Alert, AlertClock, AlertSource } from "../../integrations/alerts/mod.ts";
 import { RemoteFailed } from "../../integrations/remote/mod.ts";
 import { type FindingRecord, listOpenFindings } from "../../store/incidents/mod.ts";
@@ -192,16 +192,18 @@ function toFinding(fault: AlertFault, { host: thisHost }: DetectionContext): Det
   };
 }
 
-function describe({ service, host, code, path, firing }: AlertFault): string {
+function describe({ service, host, code, path, firing }: AlertFault): Text {
   const names = [...new Set(firing.map(nameOfAlert))];
-  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
-  const alerts = `${names.slice(0, MAX_NAMES).join(", ")}${more}`;
+  const more = names.length > MAX_NAMES ? say` and ${names.length - MAX_NAMES} more` : "";
+  const alerts = say`${names.slice(0, MAX_NAMES).join(", ")}${more}`;
   if (code === UNMAPPED) {
     const labels = describeLabels(firing[0]!);
-    return `No rule maps the alert ${alerts} to something that is known${labels && ` (${labels})`}`;
+    return say`No rule maps the alert ${alerts} to something that is known${
+      labels && ` (${labels})`
+    }`;
   }
-  const subject = path ? `${path} on ${host}` : service ?? host;
-  return `Alertmanager reports ${alerts} for ${subject}`;
+  const subject = path ? say`${path} on ${host}` : service ?? host;
+  return say`Alertmanager reports ${alerts} for ${subject}`;
 }
 
 /** Returns what the detector itself can look at: a resource of this host. Services are looked at by their names. */

@@ -1,4 +1,4 @@
-import { PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { PLATFORM_TENANT, say } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { fingerprintFault, type Store } from "../../store/mod.ts";
 import { type FindingRecord, listOpenFindings } from "../../store/incidents/mod.ts";
@@ -136,7 +136,7 @@ async function createFinding(
     observed_at: new Date().toISOString(),
     host: target.file === undefined ? null : host,
     lookedAtBy: config.place,
-    summary: `The certificate of ${target.endpoint ?? target.file} ${says}`,
+    summary: say`The certificate of ${target.endpoint ?? target.file} ${says}`,
     detail,
     target: { ...target },
   };

@@ -1,6 +1,6 @@
 import type { Client } from "@temporalio/client";
 import type { Config } from "../../config.ts";
-import { ANY_PLACE, type DetectorName } from "../../contract/domain/mod.ts";
+import { ANY_PLACE, type DetectorName, type Text } from "../../contract/domain/mod.ts";
 import type { AlertSource } from "../../integrations/alerts/mod.ts";
 import type { Db, Store } from "../../store/mod.ts";
 import type { FindingRecord } from "../../store/incidents/mod.ts";
@@ -42,7 +42,7 @@ export interface DetailedFinding extends DetectedFinding {
   /** Place whose sweep alone looks at it; absent: that of any place does. */
   readonly lookedAtBy?: string | undefined;
   /** One sentence for people. */
-  readonly summary: string;
+  readonly summary: Text;
   /** Figures and samples, a few KB at most. */
   readonly detail: Readonly<Record<string, unknown>>;
   /** Target that the same detector looks at again. */

@@ -1,5 +1,5 @@
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
-import { PLATFORM_TENANT, type Severity } from "../../contract/domain/mod.ts";
+import { PLATFORM_TENANT, say, type Severity, type Text } from "../../contract/domain/mod.ts";
 import { fingerprintFault } from "../../store/mod.ts";
 import type { FindingRecord } from "../../store/incidents/mod.ts";
 import {
@@ -188,12 +188,12 @@ function describeDisk(
   aspect: "disk" | "inodes",
   percent: number,
   host: string,
-): string {
-  const where = `${path} on ${host} is ${Math.floor(percent)} %`;
-  if (aspect === "inodes") return `The number of inodes of the disk at ${where} used up`;
+): Text {
+  const where = say`${path} on ${host} is ${Math.floor(percent)} %`;
+  if (aspect === "inodes") return say`The number of inodes of the disk at ${where} used up`;
   return max_bytes === undefined
-    ? `The disk at ${where} full`
-    : `The bound of the folder ${where} used up`;
+    ? say`The disk at ${where} full`
+    : say`The bound of the folder ${where} used up`;
 }
 
 function findMemoryFaults({ memory_percent: bound }: Settings, host: string): Fault[] {
@@ -204,7 +204,7 @@ function findMemoryFaults({ memory_percent: bound }: Settings, host: string): Fa
   const text: FindingText = {
     code: "memory_low",
     severity: severityOf(percent, true),
-    summary: `The memory of ${host} is ${Math.floor(percent)} % used`,
+    summary: say`The memory of ${host} is ${Math.floor(percent)} % used`,
     detail: {
       percent: Math.round(percent * 10) / 10,
       total_bytes: total,
@@ -226,8 +226,9 @@ function findLoadFaults({ load_per_core }: Settings, host: string): Fault[] {
   const text: FindingText = {
     code: "load_high",
     severity: "medium",
-    summary: `The load of ${host} has been ${lowest.toFixed(1)} and more on ${cores} cores for ` +
-      "a quarter of an hour",
+    summary: say`The load of ${host} has been ${
+      lowest.toFixed(1)
+    } and more on ${cores} cores for a quarter of an hour`,
     detail: { load_1m, load_5m, load_15m, cores, bound },
   };
   return [{ aspect: "load", text }];

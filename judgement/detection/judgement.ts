@@ -8,8 +8,11 @@ import { escapeInvisible } from "../../contract/mod.ts";
 import {
   CATEGORIES,
   type Category,
+  fillIn,
   FINDING_CHECKS,
   type FindingCheck,
+  say,
+  type Text,
 } from "../../contract/domain/mod.ts";
 import { matchesGlob } from "../../integrations/files/mod.ts";
 import {
@@ -47,7 +50,7 @@ export interface Judgement {
   /** Likelihood that the category is right, 0 to 1. It is an estimate, and not measured. */
   readonly confidence: number;
   /** Description of the fault, in sentences for people. May name addresses. */
-  readonly says: string;
+  readonly says: Text;
   /** Support for the category, in a sentence. */
   readonly because: string;
   /** Article of the knowledge base about just this fault. */
@@ -185,27 +188,27 @@ function categoryOfService(
 }
 
 /** Says what is wrong: as the entry has it, or as the detector said it. */
-function describeFault({ says }: Entry, { check, code, service, record }: MeasuredFault): string {
+function describeFault({ says }: Entry, { check, code, service, record }: MeasuredFault): Text {
   const { output, samples } = record?.detail ?? {};
   if (says === undefined) {
-    if (!record) return `A ${check} check fails: ${code.replaceAll("_", " ")}.`;
+    if (!record) return say`A ${check} check fails: ${code.replaceAll("_", " ")}.`;
     const [sample] = Array.isArray(samples) ? samples : [];
-    return `${record.summary}.${
-      sample === undefined ? "" : ` One of the lines: ${quote(sample)}.`
+    return say`${record.summary}.${
+      sample === undefined ? "" : say` One of the lines: ${quote(sample)}.`
     }`;
   }
-  const name = service?.name ?? "A service";
-  const values: Readonly<Record<string, string | undefined>> = {
+  const name = service?.name ?? say`A service`;
+  const values: Readonly<Record<string, Text | undefined>> = {
     service: name,
     target: name,
     address: name,
     host: name,
     code: code.replaceAll("_", " "),
     number: /\d+/.exec(code)?.[0],
-    printed: output ? `, and prints ${quote(output)}` : "",
+    printed: output ? say`, and prints ${quote(output)}` : "",
     ...(service?.check ? placeOf(service.check) : {}),
   };
-  return says.replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "");
+  return fillIn(says, values);
 }
 
 /** Quotes a program's own words. */

@@ -7,8 +7,11 @@ import { ROOT } from "../../config.ts";
 import {
   CATEGORIES,
   type Category,
+  fillIn,
   type NumberedObservation,
   OBSERVATION_SOURCES,
+  say,
+  type Text,
 } from "../../contract/domain/mod.ts";
 import { matchesGlob } from "../../integrations/files/mod.ts";
 import { findWords } from "./_words.ts";
@@ -27,7 +30,7 @@ export interface CauseJudgement {
   /** Null: what was observed names none. */
   readonly cause: string | null;
   /** A sentence for people. */
-  readonly says: string;
+  readonly says: Text;
   /** Likelihood that the cause is right, 0 to 1; 0 where none is named. */
   readonly confidence: number;
   /** Support of the best supported cause, 0 to 1. */
@@ -44,7 +47,7 @@ export interface CauseJudgement {
 export interface Hypothesis {
   readonly cause: string;
   /** A sentence for people. */
-  readonly says: string;
+  readonly says: Text;
   /** Numbers of the observations that speak for it. */
   readonly observations: readonly number[];
 }
@@ -100,7 +103,7 @@ type Cause = z.output<typeof Causes>["causes"][number];
 interface Facts {
   /** Code of the failed check. */
   readonly code: string;
-  readonly observations: readonly NumberedObservation[];
+  readonly observations: readonly NumberedObservation<Text>[];
 }
 
 /** Support for a cause. */
@@ -118,7 +121,7 @@ interface Weight {
 /** An observation that meets a condition. */
 interface Match {
   /** Undefined: the condition is about the code. */
-  readonly one?: NumberedObservation;
+  readonly one?: NumberedObservation<Text>;
   readonly strength: number;
   readonly place: number;
 }
@@ -145,13 +148,13 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
   const alternatives = describeOthers(weighed.filter((one) => one !== named), named !== undefined);
   const hypotheses = possible.map(({ cause: { cause, says }, observations }): Hypothesis => ({
     cause,
-    says: says.replaceAll("{service}", service),
+    says: fillIn(says, { service }),
     observations,
   }));
   if (!named) {
     return {
       cause: null,
-      says: `The cause is not known; the symptom is ${facts.code.replaceAll("_", " ")}.`,
+      says: say`The cause is not known; the symptom is ${facts.code.replaceAll("_", " ")}.`,
       confidence: 0,
       support: possible[0] ? Math.round(100 * possible[0].support) / 100 : 0,
       category: null,
@@ -162,7 +165,7 @@ export function judgeCause(service: string, facts: Facts): CauseJudgement {
   }
   return {
     cause: named.cause.cause,
-    says: named.cause.says.replaceAll("{service}", service),
+    says: fillIn(named.cause.says, { service }),
     confidence: confidenceOf(named.support),
     support: Math.round(100 * named.support) / 100,
     category: named.cause.category,
@@ -273,7 +276,7 @@ function isRuledOut(figure: Cause["against"][number], { observations }: Facts): 
 
 function holds(
   { figure, is, at_least, at_most, beyond, within }: Figure,
-  { figures }: NumberedObservation,
+  { figures }: NumberedObservation<Text>,
 ): boolean {
   const value = figures?.[figure];
   if (value === undefined) return false;

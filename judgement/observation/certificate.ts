@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { readCertificate } from "../detection/mod.ts";
 import { listAddresses, mayUseAddresses, type UsedAddress } from "./_addresses.ts";
@@ -43,8 +43,10 @@ async function lookAtFile(path: string): Promise<Observation> {
   const ends = Date.parse(leaf!.validTo);
   return {
     code: "file",
-    says: `The certificate in ${basename(path)} ${
-      ends < Date.now() ? "has expired" : `ends in ${Math.floor((ends - Date.now()) / DAY_MS)} days`
+    says: say`The certificate in ${basename(path)} ${
+      ends < Date.now()
+        ? say`has expired`
+        : say`ends in ${Math.floor((ends - Date.now()) / DAY_MS)} days`
     }.`,
     text: `${leaf!.subject}\nvalid from ${leaf!.validFrom} to ${leaf!.validTo}`,
     figures: { of: basename(path), file_expired: ends < Date.now() },
@@ -71,14 +73,14 @@ async function look({ host, port, of, given }: UsedAddress): Promise<Observation
   };
   return {
     code: "read",
-    says: `The certificate of ${host}:${port} (${of}) ${
+    says: say`The certificate of ${host}:${port} (${of}) ${
       figures.expired
-        ? "has expired"
+        ? say`has expired`
         : figures.early
-        ? "is not valid yet"
-        : `ends in ${days_left} days`
-    }${untrusted === undefined ? "" : `, and is not trusted: ${untrusted}`}${
-      matchesName === false ? ", and is issued to another name" : ""
+        ? say`is not valid yet`
+        : say`ends in ${days_left} days`
+    }${untrusted === undefined ? "" : say`, and is not trusted: ${untrusted}`}${
+      matchesName === false ? say`, and is issued to another name` : ""
     }.`,
     text: `${leaf!.subject}\nissued by ${leaf!.issuer}\nvalid from ${leaf!.validFrom} to ${
       leaf!.validTo

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { listReceipts } from "../../ledger/mod.ts";
 import type { Service } from "../../integrations/host/mod.ts";
 import { getRepairHistory, listTickets } from "../../store/incidents/mod.ts";
@@ -63,8 +63,9 @@ async function findFiles(
   return [{
     code: "files",
     says:
-      `${changed.length} files of the service were changed within a day, last ${newest.path} at ${newest.at.toISOString()}` +
-      `${invalid === undefined ? "" : `; ${basename(invalid)} can't be parsed`}.`,
+      say`${changed.length} files of the service were changed within a day, last ${newest.path} at ${newest.at.toISOString()}${
+        invalid === undefined ? "" : say`; ${basename(invalid)} can't be parsed`
+      }.`,
     text: changed.slice(0, MAX_LISTED).map(({ path, at }) => `${at.toISOString()} ${path}`).join(
       "\n",
     ),
@@ -167,7 +168,7 @@ async function findActs(
   return [{
     code: "acts",
     says:
-      `Within a day ${service} was repaired ${remediations.length} times, and had ${others.length} other incidents.`,
+      say`Within a day ${service} was repaired ${remediations.length} times, and had ${others.length} other incidents.`,
     text: [
       ...remediations.map(({ runbook, ticket_id, state }) =>
         `${runbook ?? "restart"} on ${ticket_id}: ${state}`
@@ -194,7 +195,7 @@ async function findSealed(since: Date, { store }: ObserverContext): Promise<Obse
   if (lines.length === 0) return [];
   return [{
     code: "sealed",
-    says: `${lines.length} changes were sealed within a day.`,
+    says: say`${lines.length} changes were sealed within a day.`,
     text: lines.join("\n"),
     figures: { changes: lines.length },
   }];

@@ -1,4 +1,4 @@
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { probe } from "../../integrations/host/mod.ts";
 import { openHttpClient, type OutboundFailed } from "../../integrations/http/mod.ts";
 import { runProgram } from "./_program.ts";
@@ -36,8 +36,8 @@ export const check: Observer = {
     return [{
       code: code === "ok" ? "connected" : "no_answer",
       says: code === "ok"
-        ? `It accepts a connection in ${elapsed_ms} ms.`
-        : `It accepts no connection after ${elapsed_ms} ms: ${code}.`,
+        ? say`It accepts a connection in ${elapsed_ms} ms.`
+        : say`It accepts no connection after ${elapsed_ms} ms: ${code}.`,
       figures: { reason: code, elapsed_ms },
     }];
   },
@@ -62,7 +62,7 @@ async function readAnswer(url: string, { deadline }: ObserverContext): Promise<O
       .map((name) => `${name}: ${headers[name]}`);
     return {
       code: "answer",
-      says: `It answers ${status} in ${elapsed()} ms.`,
+      says: say`It answers ${status} in ${elapsed()} ms.`,
       text: [...shown, "", textOf(headers["content-type"], body.toString("utf8"))].join("\n")
         .trim(),
       figures: {
@@ -77,7 +77,7 @@ async function readAnswer(url: string, { deadline }: ObserverContext): Promise<O
     const reason = String(systemCode ?? code ?? "failed").toLowerCase();
     return {
       code: "no_answer",
-      says: `It gives no answer after ${elapsed()} ms: ${reason}.`,
+      says: say`It gives no answer after ${elapsed()} ms: ${reason}.`,
       figures: { reason, elapsed_ms: elapsed() },
     };
   }
@@ -95,7 +95,7 @@ async function readCommand(argv: readonly string[]): Promise<Observation> {
   const { code, text } = await runProgram(argv);
   return {
     code: "answer",
-    says: `The command of the check ends with ${code.replaceAll("_", " ")}.`,
+    says: say`The command of the check ends with ${code.replaceAll("_", " ")}.`,
     text,
     figures: { reason: code },
   };

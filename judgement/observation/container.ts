@@ -1,4 +1,4 @@
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { openContainerEngine } from "../../integrations/host/mod.ts";
 import { NotHad, type Observer } from "./observer.ts";
 import { dropOldLines } from "./_recent.ts";
@@ -28,8 +28,9 @@ export const container: Observer = {
     return [{
       code: "container",
       says:
-        `The container ${container} is ${State.Status}, exit code ${State.ExitCode}, restarted ` +
-        `${RestartCount} times${State.OOMKilled ? ", and was killed for its memory" : ""}.`,
+        say`The container ${container} is ${State.Status}, exit code ${State.ExitCode}, restarted ${RestartCount} times${
+          State.OOMKilled ? say`, and was killed for its memory` : ""
+        }.`,
       text: dropOldLines(Config.Tty ? logs.body.toString() : withoutHeads(logs.body), since),
       figures: {
         status: String(State.Status),

@@ -1,4 +1,4 @@
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { type HealthCheck, isThisHost, probe } from "../../integrations/host/mod.ts";
 import { isAtPlace } from "../../store/cmdb/mod.ts";
 import { getProbeHistories } from "../../store/incidents/mod.ts";
@@ -54,13 +54,13 @@ async function look(
   const usual_ms = usualMs === null || usualMs === undefined ? undefined : Math.round(usualMs);
   return {
     code: healthy ? "answers" : isLate ? "late" : "fails",
-    says: `${of} at ${host}:${port} ${
+    says: say`${of} at ${host}:${port} ${
       healthy
-        ? `answers in ${elapsed_ms} ms`
+        ? say`answers in ${elapsed_ms} ms`
         : isLate
-        ? `accepts connections, but gives no answer within ${elapsed_ms} ms`
-        : `fails after ${elapsed_ms} ms (${code})`
-    }${usual_ms === undefined ? "" : `; ${usual_ms} ms are usual`}.`,
+        ? say`accepts connections, but gives no answer within ${elapsed_ms} ms`
+        : say`fails after ${elapsed_ms} ms (${code})`
+    }${usual_ms === undefined ? "" : say`; ${usual_ms} ms are usual`}.`,
     ...(output ? { text: output } : {}),
     figures: {
       of,

@@ -1,4 +1,4 @@
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { getInventory, listPresence } from "../../store/devices/mod.ts";
 import { NotHad, type Observer, type ObserverContext, type Subject } from "./observer.ts";
 
@@ -29,7 +29,7 @@ export const device: Observer = {
       ...await ask(id, presence.status, context),
       ...reported.map(([name, value]) => ({
         code: "reported",
-        says: `${id}, which is ${presence.status}, has reported its ${name}.`,
+        says: say`${id}, which is ${presence.status}, has reported its ${name}.`,
         text: JSON.stringify(value, null, 1).slice(0, MAX_TEXT),
         figures: { section: name, status: presence.status },
       })),
@@ -46,7 +46,7 @@ async function ask(
   if (!runOnDevice) return [];
   const notHad = (section: string, reason: string): Observation => ({
     code: "not_had",
-    says: `${section} of ${id} could not be had: ${reason.replaceAll("_", " ")}.`,
+    says: say`${section} of ${id} could not be had: ${reason.replaceAll("_", " ")}.`,
     figures: { section, reason, status },
   });
   if (status !== "online") return [notHad("What happens now", status)];
@@ -55,7 +55,7 @@ async function ask(
       const text = await runOnDevice(id, script);
       return {
         code: "looked",
-        says: `${id} has run ${script}.`,
+        says: say`${id} has run ${script}.`,
         text: text.slice(0, MAX_TEXT),
         figures: { section: script, status },
       };

@@ -1,4 +1,4 @@
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { findNewLines } from "../detection/mod.ts";
 import { listLogsOf, listOpenFiles } from "./_folders.ts";
 import type { Observer, ObserverContext, Subject } from "./observer.ts";
@@ -31,8 +31,9 @@ async function readNewest(subject: Subject, context: ObserverContext): Promise<O
   });
   return logs.map(({ log, count, mostFrequent, newest }) => ({
     code: "lines",
-    says: `${log} has ${count} errors since ${since.toISOString()}` +
-      `${mostFrequent === null ? "" : `, most often “${mostFrequent}”`}.`,
+    says: say`${log} has ${count} errors since ${since.toISOString()}${
+      mostFrequent === null ? "" : say`, most often “${mostFrequent}”`
+    }.`,
     text: newest.join("\n").slice(-MAX_TEXT),
     figures: { errors: count, lines: newest.length },
   }));
@@ -44,7 +45,7 @@ function listSamples(subject: Subject): Observation[] {
   if (samples.length === 0) return [];
   return [{
     code: "samples",
-    says: "The first and the newest lines that the finding is about.",
+    says: say`The first and the newest lines that the finding is about.`,
     text: samples.join("\n"),
     figures: { lines: samples.length },
   }];

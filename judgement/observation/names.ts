@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { listAddresses, mayUseAddresses, type UsedAddress } from "./_addresses.ts";
 import type { Observer } from "./observer.ts";
 import { placeOf } from "./_service_process.ts";
@@ -30,14 +30,14 @@ async function resolve({ host, of, given }: UsedAddress): Promise<Observation> {
     const addresses = found.map(({ address }) => address).join(", ");
     return {
       code: "resolved",
-      says: `The name ${host} (${of}) resolves to ${addresses} in ${elapsed()} ms.`,
+      says: say`The name ${host} (${of}) resolves to ${addresses} in ${elapsed()} ms.`,
       figures: { name: host, of, resolved: true, elapsed_ms: elapsed() },
     };
   } catch (error) {
     const reason = String((error as NodeJS.ErrnoException).code).toLowerCase();
     return {
       code: "unresolved",
-      says: `The name ${host} (${of}) can't be resolved after ${elapsed()} ms: ${reason}.`,
+      says: say`The name ${host} (${of}) can't be resolved after ${elapsed()} ms: ${reason}.`,
       figures: {
         name: host,
         of,

@@ -1,5 +1,11 @@
 import { createTimeoutSignal, stripInvisible } from "../../contract/mod.ts";
-import type { Observation, ObserverName } from "../../contract/domain/mod.ts";
+import {
+  cutText,
+  type Observation,
+  type ObserverName,
+  say,
+  type Text,
+} from "../../contract/domain/mod.ts";
 import { redactLine } from "../../integrations/host/mod.ts";
 import { observerOf } from "./_observers.ts";
 import { runProgram } from "./_program.ts";
@@ -41,10 +47,10 @@ export async function observeCommand(
     if (typeof command === "string") throw new NotHad(command);
     const { code, text } = await runProgram(command, MAX_BYTES);
     if (code === "timeout") throw new NotHad(code);
-    const says = `${does} It ended with ${code.replaceAll("_", " ")}.`;
+    const says = say`${does} It ended with ${code.replaceAll("_", " ")}.`;
     return [{ code: "looked", says, text, figures: { reason: code } }];
   });
-  return seen!.code === "not_had" ? { ...seen!, says: `${does} ${seen!.says}` } : seen!;
+  return seen!.code === "not_had" ? { ...seen!, says: say`${does} ${seen!.says}` } : seen!;
 }
 
 /** Looks within the bounds of a source. What could not be had is an observation. */
@@ -61,7 +67,7 @@ async function lookWithin(
     const reason = reasonOf(error);
     return [{
       code: "not_had",
-      says: `Could not be looked at: ${reason.replaceAll("_", " ")}.`,
+      says: say`Could not be looked at: ${reason.replaceAll("_", " ")}.`,
       figures: { reason },
     }];
   }
@@ -77,8 +83,8 @@ function reasonOf(error: unknown): string {
 /** Removes secrets, and cuts what is too long: of words the end stays, where programs say why they failed. */
 function bound(observations: readonly Observation[]): Observation[] {
   const kept = observations.slice(0, MAX_OBSERVATIONS);
-  const sentences = kept.map(({ says }) => clean(says).slice(0, MAX_SENTENCE).toWellFormed());
-  let left = MAX_BYTES - Buffer.byteLength(sentences.join(""));
+  const sentences = kept.map(({ says }) => cleanSentence(says));
+  let left = MAX_BYTES - Buffer.byteLength(sentences.map(String).join(""));
   return kept.map(({ code, text = "", figures }, index) => {
     const sentence = sentences[index]!;
     const bytes = Buffer.from(clean(text));
@@ -92,6 +98,14 @@ function bound(observations: readonly Observation[]): Observation[] {
       ...(figures ? { figures: cleanFigures(figures) } : {}),
     };
   });
+}
+
+/** Cleans a sentence. One that has something to hide is taken for a quote as a whole. */
+function cleanSentence(says: Text): Text {
+  const cleaned = clean(String(says));
+  const whole = cleaned === String(says) ? says : cleaned;
+  const cut = cutText(whole, MAX_SENTENCE);
+  return typeof cut === "string" ? cut.toWellFormed() : cut;
 }
 
 function cleanFigures(figures: NonNullable<Observation["figures"]>): typeof figures {

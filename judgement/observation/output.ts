@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { pathBelow } from "../../integrations/files/mod.ts";
 import {
   findManagedProcess,
@@ -43,9 +43,9 @@ export const output: Observer = {
     return [{
       code: running ? "runs" : "ended",
       says: running
-        ? `Its process ${started.pid} runs since ${lived_s} s.`
-        : `Its process ${started.pid} has ended${
-          ended_by === undefined ? "" : ` (${ended_by.replaceAll("_", " ")})`
+        ? say`Its process ${started.pid} runs since ${lived_s} s.`
+        : say`Its process ${started.pid} has ended${
+          ended_by === undefined ? "" : say` (${ended_by.replaceAll("_", " ")})`
         }; it last printed ${lived_s} s after its start.`,
       text: dropOldLines(text, subject.since),
       figures: { running, lived_s, ...(ended_by === undefined ? {} : { ended_by }) },
@@ -59,7 +59,7 @@ async function readOutput(subject: Subject, context: ObserverContext): Promise<O
   return await Promise.all(
     output.slice(0, 2).map(async (path) => ({
       code: "runs",
-      says: `Its output goes to ${path}.`,
+      says: say`Its output goes to ${path}.`,
       text: dropOldLines(await readTail(path, MAX_BYTES), subject.since),
       figures: { running: true },
     })),

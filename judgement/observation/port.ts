@@ -1,4 +1,4 @@
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import {
   describeHolder,
   findListener,
@@ -37,13 +37,12 @@ export const port: Observer = {
       half_closed: count("half_closed"),
     };
     const known = holder && await findPortHolder(config.dataDir, number);
-    const who = known ? describeHolder(known) : holder?.program ?? "A program";
+    const who = known ? describeHolder(known) : holder?.program ?? say`A program`;
     return [{
       code: holder ? "listens" : "free",
       says: holder
-        ? `${who} listens on port ${number}; ${figures.connections} connections are open, ` +
-          `${figures.waiting} wait to be accepted, ${figures.half_closed} were left half closed.`
-        : `Nobody listens on port ${number}.`,
+        ? say`${who} listens on port ${number}; ${figures.connections} connections are open, ${figures.waiting} wait to be accepted, ${figures.half_closed} were left half closed.`
+        : say`Nobody listens on port ${number}.`,
       figures: {
         ...figures,
         ...(holder?.pid ? { pid: holder.pid } : {}),

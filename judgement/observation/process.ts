@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { freemem, totalmem } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say, type Text } from "../../contract/domain/mod.ts";
 import { countDescriptors, describeLeak, readDescriptors } from "./_descriptors.ts";
 import { readTcpTable } from "../../integrations/host/mod.ts";
 import { NotHad, type Observer } from "./observer.ts";
@@ -102,23 +102,22 @@ async function look({ pid, by }: ServiceProcess): Promise<Observation> {
 
 type Figures = Readonly<Record<string, number | string | boolean>>;
 
-function describe(figures: Figures, by: string): string {
+function describe(figures: Figures, by: string): Text {
   const { pid, state, age_s, threads, rss_mib, memory_limit_mib, memory_share, cpu_share } =
     figures;
   const { open_files, open_files_limit, lock_waits, answer_waits = 0, outgoing_to } = figures;
   const files = open_files === undefined
-    ? "its descriptors can't be seen"
-    : `${open_files} of ${open_files_limit ?? "any number of"} descriptors are open${
+    ? say`its descriptors can't be seen`
+    : say`${open_files} of ${open_files_limit ?? say`any number of`} descriptors are open${
       describeLeak(figures)
     }`;
-  return `Process ${pid} (${by}) is ${age_s} s old and ${state}, with ${threads} threads, of which ` +
-    `${lock_waits === undefined ? "" : `${lock_waits} wait for locks and `}` +
-    `${answer_waits} for an answer; ${rss_mib} MiB of memory are used, ` +
-    `${
-      Math.round(100 * Number(memory_share))
-    } % of the limit of ${memory_limit_mib} MiB, ${files}, ` +
-    `and it takes ${Math.round(100 * Number(cpu_share))} % of a processor` +
-    `${outgoing_to === undefined ? "" : `; it is connected to ${outgoing_to}`}.`;
+  return say`Process ${pid} (${by}) is ${age_s} s old and ${state}, with ${threads} threads, of which ${
+    lock_waits === undefined ? "" : say`${lock_waits} wait for locks and `
+  }${answer_waits} for an answer; ${rss_mib} MiB of memory are used, ${
+    Math.round(100 * Number(memory_share))
+  } % of the limit of ${memory_limit_mib} MiB, ${files}, and it takes ${
+    Math.round(100 * Number(cpu_share))
+  } % of a processor${outgoing_to === undefined ? "" : say`; it is connected to ${outgoing_to}`}.`;
 }
 
 /** Returns the time in which the threads of a process ran or waited for a processor. @see kernel.org sched-stats */

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Observation, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { type Observation, PLATFORM_TENANT, say } from "../../contract/domain/mod.ts";
 import { listServiceLogs, measureDisk } from "../detection/mod.ts";
 import { listOpenFiles } from "./_folders.ts";
 import { NotHad, type Observer, type ObserverContext, type Subject } from "./observer.ts";
@@ -93,11 +93,11 @@ async function look(
   const isFull = percent >= FULL_PERCENT || inodesPercent >= FULL_PERCENT;
   return {
     code: "measured",
-    says: `The file system of ${folder} is ${percent.toFixed(1)} % full, ` +
-      `${Math.round(freeBytes / MIB)} MiB are free, ${
-        inodesPercent.toFixed(1)
-      } % of its inodes are used` +
-      `${readOnly ? ", and it can't be written" : ""}.`,
+    says: say`The file system of ${folder} is ${percent.toFixed(1)} % full, ${
+      Math.round(freeBytes / MIB)
+    } MiB are free, ${inodesPercent.toFixed(1)} % of its inodes are used${
+      readOnly ? say`, and it can't be written` : ""
+    }.`,
     ...(isFull ? { text: await listLargest(folder, deadline) } : {}),
     figures: {
       path: folder,
@@ -122,8 +122,9 @@ async function lookAtHost(mounts: readonly Mount[]): Promise<Observation> {
   if (!fullest) throw new NotHad("no_mounts");
   return {
     code: "host",
-    says: `The fullest of ${measured.length} file systems of this host is ${fullest.at}, ` +
-      `${fullest.percent.toFixed(1)} % of whose space or inodes are used.`,
+    says: say`The fullest of ${measured.length} file systems of this host is ${fullest.at}, ${
+      fullest.percent.toFixed(1)
+    } % of whose space or inodes are used.`,
     figures: { host_fullest_percent: Math.round(10 * fullest.percent) / 10 },
   };
 }

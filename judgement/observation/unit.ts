@@ -1,4 +1,4 @@
-import type { Observation } from "../../contract/domain/mod.ts";
+import { type Observation, say } from "../../contract/domain/mod.ts";
 import { runProgram } from "./_program.ts";
 import type { Observer } from "./observer.ts";
 
@@ -30,8 +30,7 @@ export const unit: Observer = {
     return [{
       code: "unit",
       says:
-        `The unit ${unit} is ${figures.ActiveState} (${figures.SubState}), result ${figures.Result}, ` +
-        `exit status ${figures.ExecMainStatus}, restarted ${figures.NRestarts} times.`,
+        say`The unit ${unit} is ${figures.ActiveState} (${figures.SubState}), result ${figures.Result}, exit status ${figures.ExecMainStatus}, restarted ${figures.NRestarts} times.`,
       text: journal.text,
       figures,
     }];

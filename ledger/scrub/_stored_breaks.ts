@@ -1,3 +1,4 @@
+import { joinTexts, say } from "../../contract/domain/mod.ts";
 import type { Db } from "../../store/mod.ts";
 import { addMessage } from "../../store/notices/mod.ts";
 import type { Break } from "../rules/mod.ts";
@@ -54,12 +55,14 @@ async function tellOfBreaks(trx: Db, breaks: readonly LedgerBreak[]): Promise<vo
   await addMessage(trx, {
     kind: "ledger.break",
     from: ACTOR,
-    subject: `The ledger is broken at position ${breaks[0]!.position}` +
-      (more > 0 ? ` and ${more} more` : ""),
-    text: breaks.slice(0, MAX_TOLD_BREAKS)
-      .map(({ position, check, reason }) => `position ${position} (${check}): ${reason}`).join(
-        "\n",
-      ),
+    subject: say`The ledger is broken at position ${breaks[0]!.position}${
+      more > 0 ? say` and ${more} more` : ""
+    }`,
+    text: joinTexts(
+      breaks.slice(0, MAX_TOLD_BREAKS)
+        .map(({ position, check, reason }) => say`position ${position} (${check}): ${reason}`),
+      "\n",
+    ),
     severity: "critical",
   });
 }

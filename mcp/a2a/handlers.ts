@@ -6,7 +6,7 @@ import type { TaskPart, TaskRecord } from "../../contract/domain/mod.ts";
 import type { Log } from "../../runtime/web/mod.ts";
 import type { Sender } from "../auth.ts";
 import type { Tools } from "../tools.ts";
-import type { FindInjection } from "../untrusted.ts";
+import type { MakeSafe } from "../untrusted.ts";
 
 /** A message of a conversation. */
 export interface ConversationMessage extends RequestMarks {
@@ -86,7 +86,7 @@ export interface A2aHandlerParts<C> extends TaskParts<C> {
   readonly invoke: Invoke<C>;
   readonly auth: ToolServerAuth;
   readonly log: Log;
-  readonly findInjection: FindInjection;
+  readonly makeSafe: MakeSafe;
 }
 
 /** The authenticated sender of one request. */

@@ -28,15 +28,15 @@ export function createKeyHandlers<C>(
   opening: OpeningTasks,
   sender: RequestSender,
 ): A2aHandlers {
-  const { tools, tasks, findInjection } = parts;
+  const { tools, tasks, makeSafe } = parts;
   const owner = sender.caller;
-  const toSafe = (task: TaskRecord) => makeTaskSafe(task, tools, findInjection);
+  const toSafe = (task: TaskRecord) => makeTaskSafe(task, owner.tenant, tools, makeSafe);
   const seal = createSealWork(parts.auth, sender.caller);
   const openOnce = createTaskOpener(parts, opening, sender.caller);
 
   async function readTask(method: string, id: string): Promise<TaskRecord | undefined> {
     const task = await seal(method, { id }, () => tasks.get(id, owner));
-    return task && toSafe(task);
+    return task && await toSafe(task);
   }
 
   return {
@@ -64,17 +64,17 @@ export function createKeyHandlers<C>(
       if (isGovernanceAnswer(result)) throw new HeldRequest(output as Record<string, unknown>);
       const task = output as TaskRecord;
       const metadata = { ...task.metadata, ...earlierMeta(result.earlier) };
-      return toSafe({ ...task, metadata });
+      return await toSafe({ ...task, metadata });
     },
     getTask: (id) => readTask("tasks/get", id),
     joinTask: (id) => readTask("tasks/resubscribe", id),
     async listTasks(page) {
       const list = await seal("tasks/list", page, () => tasks.list(owner, page));
-      return { total: list.total, tasks: list.tasks.map(toSafe) };
+      return { total: list.total, tasks: await Promise.all(list.tasks.map(toSafe)) };
     },
     async *followTask(id, minVersion) {
       for await (const task of tasks.follow(id, owner, minVersion, sender.signal)) {
-        yield toSafe(task);
+        yield await toSafe(task);
       }
     },
     sealCardRequest: (method) => seal(method, {}, () => Promise.resolve()),
@@ -122,7 +122,7 @@ async function sendMessage<C>(
     return { reply: { parts: [{ data: output }], metadata, taskId: message.task_id } };
   }
   const task = { ...output as unknown as TaskRecord, metadata };
-  return { task: makeTaskSafe(task, parts.tools, parts.findInjection) };
+  return { task: await makeTaskSafe(task, sender.caller.tenant, parts.tools, parts.makeSafe) };
 }
 
 function call<C>(

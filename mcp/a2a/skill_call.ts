@@ -12,7 +12,7 @@ import type {
 
 /** Calls a skill. A call that is held or starts a workflow becomes a task. @param taskId of that task */
 export async function callSkill<C>(
-  { tools, tasks, invoke, findInjection, log }: A2aHandlerParts<C>,
+  { tools, tasks, invoke, makeSafe, log }: A2aHandlerParts<C>,
   { caller, credential, requestId, address, signal }: RequestSender,
   { skill, input, messageId, contextId, ...marks }: SkillCall,
   taskId: string,
@@ -32,8 +32,9 @@ export async function callSkill<C>(
     progress: () => {},
   };
   const { content, structuredContent, isError, _meta } = await callTool(tool, call, undefined, {
+    tenant: caller.tenant,
     invoke,
-    findInjection,
+    makeSafe,
     logFailure(problem) {
       const err = problem.extra.cause ?? problem;
       log.error({ request_id: requestId, tool: skill, err }, problem.message);

@@ -15,7 +15,7 @@ type Open = (id: string) => Promise<MessageResult>;
  * has received no response, returns the task that it has opened before. That is counted and sealed like any other.
  */
 export function createTaskOpener<C>(
-  { tools, findInjection, tasks, auth }: A2aHandlerParts<C>,
+  { tools, makeSafe, tasks, auth }: A2aHandlerParts<C>,
   opening: OpeningTasks,
   caller: RequestSender["caller"],
 ): (message: Message, open: Open) => Promise<MessageResult> {
@@ -39,7 +39,7 @@ export function createTaskOpener<C>(
     });
     const earlier = earlierMeta(TERMINAL_STATES.has(task.state) ? since : undefined);
     const metadata = { ...receiptMeta(receiptId), ...earlier, ...task.metadata };
-    return makeTaskSafe({ ...task, metadata }, tools, findInjection);
+    return await makeTaskSafe({ ...task, metadata }, caller.tenant, tools, makeSafe);
   }
 
   return async (message, open) => {

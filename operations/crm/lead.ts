@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
 import { emailIdOf, sendConfirmation } from "../mail/sending/mod.ts";
-import { ANONYMOUS_ACTOR } from "../../contract/domain/mod.ts";
+import { ANONYMOUS_ACTOR, joinTexts, say } from "../../contract/domain/mod.ts";
 import { recordChange } from "./records/mod.ts";
 import { randomHex } from "../../ledger/mod.ts";
 import type { Db } from "../../store/mod.ts";
@@ -116,12 +116,14 @@ async function keep(
   await addMessage(trx, {
     kind: "lead.captured",
     from: "website",
-    subject: added === undefined ? `${contactId} has written through a form` : `Lead ${contactId}`,
-    text: [
-      `${name} <${email.trim()}>, ${source}`,
-      message ?? "Nothing was written.",
-      ...added === undefined ? [] : ["Its consent to e-mail is none until that is confirmed."],
-    ].join("\n\n"),
+    subject: added === undefined
+      ? say`${contactId} has written through a form`
+      : say`Lead ${contactId}`,
+    text: joinTexts([
+      say`${name} <${email.trim()}>, ${source}`,
+      message ?? say`Nothing was written.`,
+      ...added === undefined ? [] : [say`Its consent to e-mail is none until that is confirmed.`],
+    ], "\n\n"),
     refs: { contact_id: contactId },
   });
   return { isUnconfirmed, receiptId };

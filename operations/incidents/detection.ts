@@ -2,7 +2,7 @@ import { z } from "zod";
 import { describeObservers } from "../../judgement/observation/mod.ts";
 import { type Context, operation } from "../../calls/mod.ts";
 import { recoverNothing } from "../../calls/recover/mod.ts";
-import { Problem } from "../../contract/mod.ts";
+import { composedText, Problem } from "../../contract/mod.ts";
 import {
   BadDetectorsFile,
   describeDetectors,
@@ -16,6 +16,7 @@ import {
   FINDING_CHECKS,
   OBSERVERS,
   SEVERITIES,
+  type Text,
 } from "../../contract/domain/mod.ts";
 import { listDetectorRuns } from "../../store/incidents/mod.ts";
 import { Timestamp } from "../schemas/mod.ts";
@@ -29,7 +30,7 @@ type DetectorLine = Readonly<Record<"detector" | "state" | "about", string>> & {
 /** The words of a finding. */
 interface Said {
   readonly severity: string;
-  readonly summary: string;
+  readonly summary: Text;
 }
 
 const Fingerprint = z.string().describe("The same for the same fault");
@@ -42,7 +43,7 @@ const DetectorFinding = z.object({
   severity: z.enum(SEVERITIES).describe("First estimate"),
   fingerprint: Fingerprint,
   observed_at: Timestamp,
-  summary: z.string(),
+  summary: composedText,
   detail: z.record(z.string(), z.unknown()).describe("Measured values and samples"),
 }).meta({ id: "Finding" });
 const Incident = z.object({

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../calls/mod.ts";
+import { composedText } from "../../contract/mod.ts";
 import { PHASES } from "../../contract/domain/mod.ts";
 import { exampleTicket, TicketId, Timestamp } from "../schemas/mod.ts";
 import { RepairRecord } from "./figures.ts";
@@ -15,7 +16,7 @@ export const Story = z.object({
     at: Timestamp,
     kind: z.string(),
     phase: z.enum(PHASES).nullable().describe("The step of the loop that was reached by it"),
-    says: z.string().describe("Markdown of one line"),
+    says: composedText.describe("Markdown of one line"),
     receipt_id: z.string().nullable(),
     approval_id: z.string().nullable(),
   })).describe("Oldest first"),
@@ -43,7 +44,7 @@ export const Story = z.object({
   ),
   approvals: z.array(z.object({ approval_id: z.string(), status: z.string() })),
   repairs: z.array(RepairRecord).describe("Oldest first"),
-  done: z.string().describe("Markdown: who allowed what was done, and what it did"),
+  done: composedText.describe("Markdown: who allowed what was done, and what it did"),
 }).meta({ id: "IncidentStory" });
 
 /** One, in examples. */

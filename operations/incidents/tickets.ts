@@ -222,8 +222,8 @@ export const incidentDetails = operation({
     repairs: z.array(z.looseObject({ id: z.string(), state: z.string() }))
       .describe("Repairs, oldest first"),
     cause: z.string().nullable().describe("What the last diagnosis names; null: no cause"),
-    story: z.array(z.string()).describe("The timeline in sentences, Markdown of one line each"),
-    done: z.string().describe("Markdown: who allowed what was done, and what it did"),
+    story: z.array(composedText).describe("The timeline in sentences, Markdown of one line each"),
+    done: composedText.describe("Markdown: who allowed what was done, and what it did"),
     dependants: z.array(z.string()).nullable().describe(
       "Services that need the one of the incident; null: the service graph does not have that one",
     ),

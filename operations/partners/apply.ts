@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Context, operation } from "../../calls/mod.ts";
-import { ANONYMOUS_ACTOR, PLATFORM_TENANT } from "../../contract/domain/mod.ts";
+import { ANONYMOUS_ACTOR, PLATFORM_TENANT, say } from "../../contract/domain/mod.ts";
 import { randomHex, requestSeal } from "../../ledger/mod.ts";
 import { type Db, inTenant, normalizeEmail } from "../../store/mod.ts";
 import { addApplication, type NewApplication, takeApplicationId } from "../../store/crm/mod.ts";
@@ -85,9 +85,9 @@ async function keep(
   await addMessage(trx, {
     kind: "partner.applied",
     from: "website",
-    subject: `Partner application ${id}`,
-    text: `Somebody has applied as a partner, under number ${id}. ` +
-      "GET /api/v1/admin/partner-applications shows it to keys of tier admin.",
+    subject: say`Partner application ${id}`,
+    text:
+      say`Somebody has applied as a partner, under number ${id}. GET /api/v1/admin/partner-applications shows it to keys of tier admin.`,
     refs: { application_id: String(id), receipt_id },
   });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { composedText } from "../../contract/mod.ts";
 import { operation, runForResult } from "../../calls/mod.ts";
 import { idOfCall } from "../../calls/recover/mod.ts";
 import {
@@ -40,7 +41,7 @@ export const answerQuestion = operation({
     workflow_id: z.string().describe("Workflow of the run, for the workflow operations"),
     run_id: z.string(),
     outcome: z.enum(["answered", "refused", "input_required"]),
-    answer: z.string(),
+    answer: composedText,
     citations: z.array(Source).describe("In the order of the numbers in the answer"),
     ...authorship,
     steps: z.array(Step),

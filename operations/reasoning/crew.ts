@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { composedText } from "../../contract/mod.ts";
 import { operation, runForResult } from "../../calls/mod.ts";
 import { idOfCall } from "../../calls/recover/mod.ts";
 import {
@@ -17,9 +18,9 @@ import { authorInReceipt, authorship, Claim, exampleAuthorship, Source } from ".
 const Report = z.object({
   agent: z.enum(AGENTS),
   round: z.number().int().describe("From 1; round 2 examines what the verifier named"),
-  says: z.array(z.string()).describe("Findings, as sentences"),
+  says: z.array(composedText).describe("Findings, as sentences"),
   sources: z.array(Source),
-  suspects: z.array(z.object({ service: z.string(), weight: z.number(), why: z.string() })),
+  suspects: z.array(z.object({ service: z.string(), weight: z.number(), why: composedText })),
 });
 
 const Examined = z.object({
@@ -29,7 +30,7 @@ const Examined = z.object({
   ),
   symptom: z.string().describe("Code of the failed check or of the finding; it is no cause"),
   cause: z.string().nullable().describe("Null: what was observed names none"),
-  says: z.string().describe("The same in a sentence"),
+  says: composedText.describe("The same in a sentence"),
   cause_confidence: z.number(),
   category: z.string().nullable(),
   observations: z.array(z.number().int()).describe("Numbers of those that name the cause"),
@@ -41,7 +42,7 @@ const Examined = z.object({
       number: z.number().int(),
       source: z.enum(OBSERVATION_SOURCES),
       code: z.string(),
-      says: z.string(),
+      says: composedText,
     }),
   ),
 });
@@ -80,7 +81,7 @@ export const dispatchCrew = operation({
     severity: z.string().nullable(),
     recommended_action: z.string().nullable(),
     citations: z.array(Source),
-    objections: z.array(z.string()).describe("Remaining objections of the verifier"),
+    objections: z.array(composedText).describe("Remaining objections of the verifier"),
     examined: z.array(Examined).describe(
       "Services that have a fault, with the cause that the loop's rules name by what was observed there",
     ),
@@ -95,7 +96,7 @@ export const dispatchCrew = operation({
         : `The cause is ${cause}, with a confidence of ${confidence}.`,
       ...(severity === null ? [] : [`Severity: ${severity}.`]),
       ...(recommended_action === null ? [] : [`To do: ${recommended_action}`]),
-      ...objections.map((objection: string) => `Objection: ${objection}`),
+      ...objections.map((objection: unknown) => `Objection: ${objection}`),
     ],
     toolText: {
       dispatch_crew_incident:

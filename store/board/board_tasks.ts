@@ -1,4 +1,5 @@
 /** Tasks on the board. Those of A2A are others. */
+import { say } from "../../contract/domain/mod.ts";
 import type { Db, Row } from "../connection.ts";
 import { addMessage } from "../notices/mod.ts";
 
@@ -157,8 +158,8 @@ async function tellDue(
   await addMessage(trx, {
     kind: "task.due",
     from: "board",
-    subject: `Due: ${title}`,
-    text: `${task_id} of ${whose ?? "nobody"} is ${status} and was due at ${due_at}`,
+    subject: say`Due: ${title}`,
+    text: say`${task_id} of ${whose ?? say`nobody`} is ${status} and was due at ${due_at}`,
     refs: { task_id, ...(ticket_id ? { ticket_id } : {}) },
     key: `task-due-${task_id}-${due_at}`,
   });

@@ -1,8 +1,11 @@
 import {
   describeFailure,
+  joinTexts,
   LOOP_ACTOR,
   type MessageKind,
+  say,
   type Severity,
+  type Text,
 } from "../../contract/domain/mod.ts";
 import type { Db } from "../connection.ts";
 import { RETRIED_REASONS } from "./decision_basis.ts";
@@ -26,27 +29,27 @@ const MOVES: Readonly<Record<string, string>> = {
 };
 
 /** Why the loop leaves an incident to people, by the reason that its receipt has. */
-const REASONS: Readonly<Record<string, string>> = {
-  no_runbook: "No runbook fits what was found",
+const REASONS: Readonly<Record<string, Text>> = {
+  no_runbook: say`No runbook fits what was found`,
   comes_back:
-    "It was healed again and again within the hour, and comes back: its cause is another one, and a problem ticket is open",
-  flapping: "It goes up and down, and is up at the moment",
-  refused_by_guardrails: "The guardrails refused the repair",
-  guardrails_away: "The guardrails could not be asked",
-  approval_denied: "A person denied the repair",
-  approval_expired: "Nobody decided about the repair in time",
-  not_permitted: "The repair was not permitted",
-  approval_of_another_action: "The approval was for another action",
-  approval_ended: "The question to people was ended from outside",
-  taken: "A person has taken it",
-  stopped: "Repairs have been stopped for too long",
-  unknown_effect: "It is not known what a repair did",
-  place_away: "The place that it is at has no worker, and nothing was done elsewhere",
-  not_healed: "No repair helped",
-  not_done: "No repair could be carried out",
-  not_proven: "Those who saw the fault can't tell whether it is over",
-  outdated: "What the repair is made from has changed again and again before it could be done",
-  cancelled: "Its run was cancelled",
+    say`It was healed again and again within the hour, and comes back: its cause is another one, and a problem ticket is open`,
+  flapping: say`It goes up and down, and is up at the moment`,
+  refused_by_guardrails: say`The guardrails refused the repair`,
+  guardrails_away: say`The guardrails could not be asked`,
+  approval_denied: say`A person denied the repair`,
+  approval_expired: say`Nobody decided about the repair in time`,
+  not_permitted: say`The repair was not permitted`,
+  approval_of_another_action: say`The approval was for another action`,
+  approval_ended: say`The question to people was ended from outside`,
+  taken: say`A person has taken it`,
+  stopped: say`Repairs have been stopped for too long`,
+  unknown_effect: say`It is not known what a repair did`,
+  place_away: say`The place that it is at has no worker, and nothing was done elsewhere`,
+  not_healed: say`No repair helped`,
+  not_done: say`No repair could be carried out`,
+  not_proven: say`Those who saw the fault can't tell whether it is over`,
+  outdated: say`What the repair is made from has changed again and again before it could be done`,
+  cancelled: say`Its run was cancelled`,
 };
 /** The reason of an escalation that ends by itself. */
 const GUARDRAILS_AWAY = "guardrails_away";
@@ -72,8 +75,8 @@ interface TicketParts {
 }
 
 /** Returns why an incident is left to people, by the reason of its escalation: a sentence without its end. */
-export function describeEscalation(reason: string): string {
-  return REASONS[reason] ?? `Its run could not go on: ${describeFailure(reason)}`;
+export function describeEscalation(reason: string): Text {
+  return REASONS[reason] ?? say`Its run could not go on: ${describeFailure(reason)}`;
 }
 
 /** Adds the message about a ticket's event, if people are told of it, with the ticket as it is now. */
@@ -90,7 +93,7 @@ export async function tellOfTicket(trx: Db, id: string, event: Event): Promise<v
   await addMessage(trx, {
     kind,
     from: event.by ?? LOOP_ACTOR,
-    subject: `${id} was ${MOVES[event.kind] ?? event.kind} (${severity}): ${title}`,
+    subject: say`${id} was ${MOVES[event.kind] ?? event.kind} (${severity}): ${title}`,
     text: event.kind === "escalated"
       ? await explainEscalation(trx, id, event)
       : textOf(ticket, event),
@@ -100,13 +103,13 @@ export async function tellOfTicket(trx: Db, id: string, event: Event): Promise<v
   });
 }
 
-function textOf({ title, description, resolution }: TicketParts, { kind, data }: Event): string {
+function textOf({ title, description, resolution }: TicketParts, { kind, data }: Event): Text {
   if (kind in MOVES) return typeof data.reason === "string" ? data.reason : title;
   return kind === "resolved" ? resolution ?? "" : description || title;
 }
 
 /** Says why people have to act: what was seen, which runbooks were looked at, and how to have the platform try again. */
-async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<string> {
+async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<Text> {
   const row = await trx.first<{ data: Diagnosed }>(
     "SELECT data FROM ticket_events WHERE ticket_id = $1 AND kind = 'diagnosed' ORDER BY id DESC LIMIT 1",
     [id],
@@ -118,15 +121,20 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
   ))?.data;
   const reason = String(data.reason ?? "");
   const why = reason === "" ? [] : [describeEscalation(reason)];
-  const listed = passed_over.slice(0, MAX_LISTED)
-    .map(({ runbook, why, code }) => `\n- ${runbook}: ${why ?? code}`).join("");
-  return [
-    ...why.map((text) => `${text}.`),
-    ...(recurs === undefined ? [] : [`${recurs.message} The problem is ${recurs.problem_id}.`]),
+  const listed = joinTexts(
+    passed_over.slice(0, MAX_LISTED)
+      .map(({ runbook, why, code }) => say`\n- ${runbook}: ${why ?? code}`),
+    "",
+  );
+  return joinTexts([
+    ...why.map((text) => say`${text}.`),
+    ...(recurs === undefined ? [] : [say`${recurs.message} The problem is ${recurs.problem_id}.`]),
     ...(cause_says === undefined ? [] : [cause_says]),
     describeNextStep(reason),
-    ...(listed === "" ? [] : [`These runbooks were looked at, and are not used:${listed}`]),
-  ].join(" ");
+    ...(listed.length === 0
+      ? []
+      : [say`These runbooks were looked at, and are not used:${listed}`]),
+  ], " ");
 }
 
 /** The event of a fault that comes again and again. */
@@ -136,15 +144,14 @@ interface Recurrence {
 }
 
 /** Tells who acts next after an escalation for a reason; empty: none is on record. */
-export function describeNextStep(reason: string): string {
+export function describeNextStep(reason: string): Text {
   if (reason === GUARDRAILS_AWAY) {
-    return "The platform asks them again by itself until they answer, and then goes on; a person may act before.";
+    return say`The platform asks them again by itself until they answer, and then goes on; a person may act before.`;
   }
-  const request = "POST /v1/itsm/loop with the service";
+  const request = say`POST /v1/itsm/loop with the service`;
   return RETRIED_REASONS.includes(reason)
-    ? "A person has to act now. Where runbooks, the service's entry or the policy are changed, the next sweep tries again; " +
-      `${request} does so at once.`
-    : `A person has to act now. When something was changed, a loop tries again: ${request}.`;
+    ? say`A person has to act now. Where runbooks, the service's entry or the policy are changed, the next sweep tries again; ${request} does so at once.`
+    : say`A person has to act now. When something was changed, a loop tries again: ${request}.`;
 }
 
 /** The parts of a diagnosis for people. */

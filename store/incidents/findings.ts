@@ -1,4 +1,5 @@
-import type { Severity } from "../../contract/domain/mod.ts";
+import type { Severity, Text } from "../../contract/domain/mod.ts";
+import { keepComposedTexts } from "../composed_texts.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** The last run of a detector. */
@@ -43,7 +44,11 @@ export interface FindingRecord {
 
 /** A finding to record. */
 export type NewFinding =
-  & Omit<FindingRecord, "place" | "sightings" | "first_seen_at" | "last_seen_at" | "cleared_at">
+  & { readonly summary: Text }
+  & Omit<
+    FindingRecord,
+    "place" | "summary" | "sightings" | "first_seen_at" | "last_seen_at" | "cleared_at"
+  >
   & Partial<Pick<FindingRecord, "place">>;
 
 /** Maximum number of edges to a service that another one needs. */
@@ -91,6 +96,7 @@ export async function recordFindings(db: Db, findings: readonly NewFinding[]): P
        first_seen_at = CASE WHEN f.cleared_at IS NULL THEN f.first_seen_at ELSE now() END`,
     [JSON.stringify(findings)],
   );
+  await keepComposedTexts(db, findings.map(({ summary, detail }) => [summary, detail]));
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   OBSERVATION_SOURCES,
   type ObserverName,
 } from "../../contract/domain/mod.ts";
+import { keepComposedTexts } from "../composed_texts.ts";
 import type { Db } from "../connection.ts";
 
 /** A look of one source. */
@@ -22,6 +23,7 @@ export async function addObservations(
   observations: readonly Observation[],
 ): Promise<void> {
   if (observations.length === 0) return;
+  await keepComposedTexts(db, observations.map(({ says }) => says));
   await db.execute(
     `INSERT INTO observations (ticket_id, run_id, round, source, place, code, says, words, figures)
      SELECT $1, $2, $3, $4, place, code, says, coalesce(words, ''), coalesce(figures, '{}')
@@ -47,10 +49,11 @@ export async function addStepObservation(
   number: number,
   { code, says, text = "", figures = {} }: Observation,
 ): Promise<void> {
+  await keepComposedTexts(db, says);
   await db.execute(
     `INSERT INTO observations (ticket_id, run_id, round, source, place, code, says, words, figures)
      VALUES ($1, $2, $3, 'runbook', $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-    [ticket_id, run_id, round, number, code, says, text, JSON.stringify(figures)],
+    [ticket_id, run_id, round, number, code, String(says), text, JSON.stringify(figures)],
   );
 }
 

@@ -1,4 +1,5 @@
-import { type Phase, SEVERITIES, type Severity } from "../../contract/domain/mod.ts";
+import { type Phase, SEVERITIES, type Severity, type Text } from "../../contract/domain/mod.ts";
+import { keepComposedTexts } from "../composed_texts.ts";
 import type { Db } from "../connection.ts";
 import { tellOfTicket } from "./_ticket_messages.ts";
 import { queueDeliveries } from "../webhooks/mod.ts";
@@ -6,8 +7,8 @@ import { queueDeliveries } from "../webhooks/mod.ts";
 /** A ticket to open. */
 export interface NewTicket {
   readonly id: string;
-  readonly title: string;
-  readonly description: string;
+  readonly title: Text;
+  readonly description: Text;
   readonly severity: Severity;
   readonly category?: string | null;
   readonly phase: Phase;
@@ -51,8 +52,8 @@ export async function openTicket(db: Db, ticket: NewTicket): Promise<boolean> {
      ON CONFLICT (tenant_id, id) DO NOTHING`,
     [
       ticket.id,
-      ticket.title,
-      ticket.description,
+      String(ticket.title),
+      String(ticket.description),
       ticket.severity,
       ticket.category,
       ticket.phase,
@@ -64,6 +65,7 @@ export async function openTicket(db: Db, ticket: NewTicket): Promise<boolean> {
       ticket.failsCheck ?? false,
     ],
   );
+  if (opened > 0) await keepComposedTexts(db, [ticket.title, ticket.description]);
   return opened > 0;
 }
 
@@ -73,7 +75,7 @@ export async function resolveTicket(
   id: string,
   { outcome, resolution, receiptId }: {
     readonly outcome: string;
-    readonly resolution: string;
+    readonly resolution: Text;
     readonly receiptId: string;
   },
 ): Promise<boolean> {
@@ -81,8 +83,9 @@ export async function resolveTicket(
     `UPDATE tickets SET status = 'resolved', phase = 'sealed', resolved_at = now(),
        outcome = $2, resolution = $3, receipt_id = $4
      WHERE id = $1 AND status = 'open'`,
-    [id, outcome, resolution, receiptId],
+    [id, outcome, String(resolution), receiptId],
   );
+  if (resolved > 0) await keepComposedTexts(db, resolution);
   return resolved > 0;
 }
 
@@ -147,6 +150,7 @@ async function addEvent(trx: Db, ticketId: string, event: TicketEvent): Promise<
     [ticketId, key, kind, phase, JSON.stringify(data)],
   );
   if (!row) return false;
+  await keepComposedTexts(trx, data);
   if (phase) await movePhase(trx, ticketId, phase);
   if (found) await storeDiagnosis(trx, ticketId, found);
   await queueDeliveries(trx, row.id, kind);

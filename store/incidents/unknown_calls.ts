@@ -1,3 +1,4 @@
+import { say, type Text } from "../../contract/domain/mod.ts";
 import { createHash } from "node:crypto";
 import type { Db } from "../connection.ts";
 import { addTicketEvent, openTicket } from "./ticket_writes.ts";
@@ -9,7 +10,7 @@ export interface UnknownCall {
   /** Receipt of its end, sealed as unknown. */
   readonly receiptId: string;
   /** Where people may look: the end of a sentence that begins with "Look". */
-  readonly look?: string | undefined;
+  readonly look?: Text | undefined;
 }
 
 /** Returns the id of the ticket about a call. @param receiptId of its end, sealed as unknown */
@@ -21,15 +22,14 @@ export function unknownCallTicketId(receiptId: string): string {
 /** Opens a ticket that asks people to find out what a call did, once a call. @returns its id */
 export async function openUnknownCallTicket(
   trx: Db,
-  { tool, keyId, receiptId, look = "at what it acts on" }: UnknownCall,
+  { tool, keyId, receiptId, look = say`at what it acts on` }: UnknownCall,
 ): Promise<string> {
   const id = unknownCallTicketId(receiptId);
   const opened = await openTicket(trx, {
     id,
-    title: `Nobody knows whether ${tool} was done`,
+    title: say`Nobody knows whether ${tool} was done`,
     description:
-      `Its process ended in the midst of it. Look ${look}, and resolve this ticket with what you found. ` +
-      `Receipt ${receiptId}.`,
+      say`Its process ended in the midst of it. Look ${look}, and resolve this ticket with what you found. Receipt ${receiptId}.`,
     severity: "high",
     phase: "ticketed",
     service: null,

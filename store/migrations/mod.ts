@@ -56,6 +56,7 @@ import { schemaBound } from "./0044_schema_bound.ts";
 import { replication } from "./0045_replication.ts";
 import { places } from "./0046_places.ts";
 import { configVersions } from "./0047_config_versions.ts";
+import { composedTexts } from "./0048_composed_texts.ts";
 
 /** SQL of every migration by its name, in order. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -107,4 +108,5 @@ export const migrations: Readonly<Record<string, string>> = {
   "0045_replication": replication,
   "0046_places": places,
   "0047_config_versions": configVersions,
+  "0048_composed_texts": composedTexts,
 };

@@ -1,5 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { Channel, MessageKind, MessageRefs, Severity } from "../../contract/domain/mod.ts";
+import type {
+  Channel,
+  MessageKind,
+  MessageRefs,
+  Severity,
+  Text,
+} from "../../contract/domain/mod.ts";
+import { keepComposedTexts } from "../composed_texts.ts";
 import type { Db, Row } from "../connection.ts";
 
 /** Notification channel of the tenants that have new messages. */
@@ -12,8 +19,8 @@ export interface NewMessage {
   readonly channel?: Channel;
   /** A principal, an agent, or the part of the platform that tells it. */
   readonly from: string;
-  readonly subject: string;
-  readonly text: string;
+  readonly subject: Text;
+  readonly text: Text;
   readonly refs?: MessageRefs;
   /** Severity and service of what it is about. Notices are routed by them. */
   readonly severity?: Severity | undefined;
@@ -60,13 +67,14 @@ export async function addMessage(trx: Db, message: NewMessage): Promise<string |
       channel,
       kind,
       from,
-      subject,
-      text,
+      String(subject),
+      String(text),
       JSON.stringify(refs),
       severity,
       service,
     ],
   );
+  if (row) await keepComposedTexts(trx, [subject, text]);
   return row?.id;
 }
 

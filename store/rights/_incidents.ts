@@ -34,6 +34,7 @@ export const INCIDENT_TABLES: TableRights = {
   ticket_events_id_seq: [["SELECT", ...WORKING]],
   ticket_sightings: [["SELECT", ...WORKING], ["INSERT, UPDATE, DELETE", "worker"]],
   observations: [["SELECT", ...READING], ["INSERT", "worker"]],
+  composed_texts: [["SELECT", ...WORKING], ["INSERT (sha256, quoted)", ...READING]],
   // What permits a repair, and what became of it: the worker's alone
   repair_verdicts: [["SELECT, INSERT", "worker"]],
   effects: [["SELECT", ...READING], ["INSERT, UPDATE", "worker"]],

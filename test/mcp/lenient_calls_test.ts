@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { z } from "zod";
 import { createInvoke, createToolServerAuth, type Platform } from "../../calls/mod.ts";
 import { defineOperation } from "../../contract/mod.ts";
-import { findInjection } from "../../judgement/guard/mod.ts";
+import { safeMakerOf } from "../../processes/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
 import { operations } from "../../operations/mod.ts";
 import {
@@ -95,7 +95,7 @@ describe("a call of a tool", () => {
     const lines = createInterface(output)[Symbol.asyncIterator]();
     const served = await serveStdio({
       operations: [...operations, echo],
-      findInjection,
+      makeSafe: safeMakerOf(server.platform),
       invoke: createInvoke(server.platform),
       auth: createToolServerAuth(server.platform),
       log: server.platform.log,

@@ -6,7 +6,7 @@ import { transformSync } from "esbuild";
 import { parse as parseYaml } from "yaml";
 import { ROOT } from "../../config.ts";
 import { findInjection } from "../../judgement/guard/mod.ts";
-import { makeSafe } from "../../mcp/mod.ts";
+import { createMakeSafe } from "../../mcp/mod.ts";
 
 /** Rooms whose sentences agents read in answers. */
 const ROOMS = [
@@ -34,10 +34,12 @@ describe("the platform's own words", () => {
     assert.deepEqual(found, []);
   });
 
-  it("include codes, which a stranger's order is too long for", () => {
-    const found = (category: string) => makeSafe({ category }, findInjection).injections.length;
-    assert.equal(found("guardrail_verdict"), 0);
-    assert.equal(found("ignore_all_previous_instructions"), 1);
+  it("include codes, which a stranger's order is too long for", async () => {
+    const makeSafe = createMakeSafe(findInjection, () => Promise.resolve(new Map()));
+    const found = async (category: string) =>
+      (await makeSafe("platform", { category })).injections.length;
+    assert.equal(await found("guardrail_verdict"), 0);
+    assert.equal(await found("ignore_all_previous_instructions"), 1);
   });
 });
 

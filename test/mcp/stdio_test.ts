@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { createInvoke, createToolServerAuth } from "../../calls/mod.ts";
-import { findInjection } from "../../judgement/guard/mod.ts";
+import { safeMakerOf } from "../../processes/mod.ts";
 import { serveStdio } from "../../mcp/mod.ts";
 import { runInOneMinute } from "../_time.ts";
 import { counting } from "./_operations.ts";
@@ -31,7 +31,7 @@ describe("a client over standard input and output", () => {
     const left = new Promise<void>((resolve) => disconnect = resolve);
     const served = await serveStdio({
       operations: [counting],
-      findInjection,
+      makeSafe: safeMakerOf(server.platform),
       invoke: createInvoke(server.platform),
       auth: createToolServerAuth(server.platform),
       log: server.platform.log,

@@ -78,7 +78,7 @@ describe("the crew beside the loop", () => {
     return await execute(WORKFLOW.itsmLoop, `loop-${finding.fingerprint}`, finding);
   }
   const says = (agents: readonly AgentReport[], agent: string) =>
-    agents.filter((one) => one.agent === agent).flatMap((one) => one.says);
+    agents.filter((one) => one.agent === agent).flatMap((one) => one.says.map(String));
 
   it("names the same cause, by the observations that the loop has made", async () => {
     const service = await failing("accept4: Too many open files");

@@ -1,4 +1,11 @@
-import type { AgentReport, CrewScope, Examination, Source } from "../../../contract/domain/mod.ts";
+import {
+  type AgentReport,
+  type CrewScope,
+  type Examination,
+  say,
+  type Source,
+  type Text,
+} from "../../../contract/domain/mod.ts";
 import { listReceipts } from "../../../ledger/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 import { getRepairHistory, listTickets } from "../../../store/incidents/mod.ts";
@@ -14,7 +21,7 @@ const CHANGE_CATEGORIES = ["config_change", "runbook_change", "learning_receipt"
 
 /** A sentence with its source. */
 interface Change {
-  readonly text: string;
+  readonly text: Text;
   readonly source: Source;
 }
 
@@ -29,9 +36,9 @@ export async function reportChanges(
   for (const name of services) {
     changes.push(...await listServiceChanges(store.db, name, since));
   }
-  const says = changes.map(({ text }) => text);
+  const says: Text[] = changes.map(({ text }) => text);
   if (changes.length === 0 && services.length > 0) {
-    says.push("no repair or incident of them is on record within a day");
+    says.push(say`no repair or incident of them is on record within a day`);
   }
   // Changes to the platform concern no service, so they are the same in each round.
   const platformChanges = round === 1 ? await listPlatformChanges(store, since) : [];
@@ -51,13 +58,13 @@ async function listServiceChanges(db: Db, service: string, since: Date): Promise
   ]);
   return [
     ...remediations.map((one) => ({
-      text: `repair ${one.runbook ?? "without a runbook"} of ${service} on ${one.ticket_id}: ${
-        describeRepair(one)
-      }`,
+      text: say`repair ${
+        one.runbook ?? say`without a runbook`
+      } of ${service} on ${one.ticket_id}: ${describeRepair(one)}`,
       source: { id: one.ticket_id, kind: "ticket" as const, title: `Repair of ${service}` },
     })),
     ...tickets.map(({ ticket_id, title, status }) => ({
-      text: `${ticket_id} on ${service}: ${title} (${status})`,
+      text: say`${ticket_id} on ${service}: ${title} (${status})`,
       source: { id: ticket_id, kind: "ticket" as const, title },
     })),
   ];
@@ -74,7 +81,7 @@ async function listPlatformChanges(store: Store, since: Date): Promise<Change[]>
     if (new Date(timestamp!) < since) return [];
     const title = `${category!.replaceAll("_", " ")} of ${subject}`;
     return [{
-      text: `${title} at ${timestamp}`,
+      text: say`${title} at ${timestamp}`,
       source: { id, kind: "receipt" as const, title, sha256: hash },
     }];
   });

@@ -3,11 +3,13 @@ import {
   openDetectionContext,
   recheck,
 } from "../../../judgement/detection/mod.ts";
-import type {
-  Examination,
-  Finding,
-  FindingCheck,
-  NumberedObservation,
+import {
+  type Examination,
+  type Finding,
+  type FindingCheck,
+  type NumberedObservation,
+  say,
+  type Text,
 } from "../../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type Service } from "../../../integrations/host/mod.ts";
 import { chooseObservers, judgeCause, observe } from "../../../judgement/observation/mod.ts";
@@ -31,7 +33,7 @@ interface Collection {
   readonly ticket_id: string | null;
   /** Code of the failed check, or of the finding. */
   readonly code: string;
-  readonly observations: readonly NumberedObservation[];
+  readonly observations: readonly NumberedObservation<Text>[];
 }
 
 /** Sources whose observations each agent reports. */
@@ -143,12 +145,12 @@ function toFinding(record: FindingRecord): Finding {
 export function factsOf(
   agent: keyof typeof SOURCES,
   examined: readonly Examination[],
-): string[] {
+): Text[] {
   return examined.flatMap(({ service, seen, observations }) =>
     seen.filter(({ source }) => SOURCES[agent].includes(source))
       .sort((a, b) =>
         Number(observations.includes(b.number)) - Number(observations.includes(a.number))
       )
-      .map(({ number, says }) => `${service}, observation ${number}: ${says}`)
+      .map(({ number, says }) => say`${service}, observation ${number}: ${says}`)
   );
 }

@@ -1,6 +1,12 @@
 import type { Config } from "../../../config.ts";
 import { findLoggedErrors } from "../../../judgement/detection/mod.ts";
-import type { AgentReport, CrewScope, Examination } from "../../../contract/domain/mod.ts";
+import {
+  type AgentReport,
+  type CrewScope,
+  type Examination,
+  say,
+  type Text,
+} from "../../../contract/domain/mod.ts";
 import { listOpenFindings } from "../../../store/incidents/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
 import { factsOf } from "./_examination.ts";
@@ -15,7 +21,7 @@ const FINDING_WEIGHT = 0.5;
 interface ServiceErrors {
   readonly service: string;
   /** A sentence for each known log. */
-  readonly says: readonly string[];
+  readonly says: readonly Text[];
   /** Number of lines with errors. */
   readonly errors: number;
 }
@@ -43,8 +49,8 @@ export async function reportLogs(
       ...factsOf("logs", examined),
       ...logs.flatMap(({ says }) => says),
       ...(findings.length === 0
-        ? ["no finding of the log detector is open on them"]
-        : findings.map(({ summary, sightings }) => `${summary} (${sightings} times)`)),
+        ? [say`no finding of the log detector is open on them`]
+        : findings.map(({ summary, sightings }) => say`${summary} (${sightings} times)`)),
     ],
     sources: [
       ...logs.filter(({ says }) => says.length > 0).map(({ service }) => serviceSource(service)),
@@ -52,10 +58,14 @@ export async function reportLogs(
     ],
     suspects: [
       ...logs.filter(({ errors }) => errors > 0).map(({ service }) => {
-        return { service, weight: ERRORS_WEIGHT, why: "its log tells of errors within the hour" };
+        return {
+          service,
+          weight: ERRORS_WEIGHT,
+          why: say`its log tells of errors within the hour`,
+        };
       }),
       ...affected.map((service) => {
-        return { service, weight: FINDING_WEIGHT, why: "a finding about its log is open" };
+        return { service, weight: FINDING_WEIGHT, why: say`a finding about its log is open` };
       }),
     ],
   };
@@ -68,8 +78,8 @@ async function readServiceErrors(config: Config, service: string): Promise<Servi
     service,
     says: logs.map(({ log, count, mostFrequent }) =>
       count === 0
-        ? `the log ${log} of ${service} tells of no error within the hour`
-        : `the log ${log} of ${service} tells of ${count} errors within the hour, most often: ${mostFrequent}`
+        ? say`the log ${log} of ${service} tells of no error within the hour`
+        : say`the log ${log} of ${service} tells of ${count} errors within the hour, most often: ${mostFrequent}`
     ),
     errors: logs.reduce((sum, { count }) => sum + count, 0),
   };

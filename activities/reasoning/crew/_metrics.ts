@@ -1,4 +1,11 @@
-import type { AgentReport, CrewScope, Examination, Suspect } from "../../../contract/domain/mod.ts";
+import {
+  type AgentReport,
+  type CrewScope,
+  type Examination,
+  say,
+  type Suspect,
+  type Text,
+} from "../../../contract/domain/mod.ts";
 import type { ProbeResult } from "../../../integrations/host/mod.ts";
 import { getProbeHistories, type ProbeHistory } from "../../../store/incidents/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
@@ -20,7 +27,7 @@ export async function reportMetrics(
 ): Promise<AgentReport> {
   const { db } = parts.store;
   const histories = await getProbeHistories(db);
-  const says: string[] = [];
+  const says: Text[] = [];
   const suspects: Suspect[] = [];
   for (const name of services) {
     const now = await probeService(parts, name);
@@ -28,16 +35,16 @@ export async function reportMetrics(
     says.push(describeProbe(name, now));
     if (history && history.looks.length > 0) says.push(describeHistory(name, history));
     if (now && !now.healthy) {
-      suspects.push({ service: name, weight: FAILING_WEIGHT, why: "it fails its health check" });
+      suspects.push({ service: name, weight: FAILING_WEIGHT, why: say`it fails its health check` });
     } else if (history?.flapping) {
-      suspects.push({ service: name, weight: FLAPPING_WEIGHT, why: "it goes up and down" });
+      suspects.push({ service: name, weight: FLAPPING_WEIGHT, why: say`it goes up and down` });
     }
   }
   const causes = examined.filter(({ cause, category }) => cause !== null && category !== ELSEWHERE);
   suspects.push(...causes.map(({ service, cause_confidence }) => ({
     service,
     weight: Math.round(100 * cause_confidence * CAUSE_WEIGHT) / 100,
-    why: "what was observed there names a cause",
+    why: say`what was observed there names a cause`,
   })));
   return {
     agent: "metrics",
@@ -48,20 +55,20 @@ export async function reportMetrics(
   };
 }
 
-function describeProbe(name: string, now: ProbeResult | undefined): string {
-  if (!now) return `${name} was not measured, as no check of it is known here`;
+function describeProbe(name: string, now: ProbeResult | undefined): Text {
+  if (!now) return say`${name} was not measured, as no check of it is known here`;
   return now.healthy
-    ? `${name} answers its check in ${Math.round(now.elapsedMs)} ms`
-    : `${name} fails its check: ${now.code.replaceAll("_", " ")}`;
+    ? say`${name} answers its check in ${Math.round(now.elapsedMs)} ms`
+    : say`${name} fails its check: ${now.code.replaceAll("_", " ")}`;
 }
 
-function describeHistory(name: string, { looks }: ProbeHistory): string {
+function describeHistory(name: string, { looks }: ProbeHistory): Text {
   const down = [...looks].filter((look) => look === "d").length;
-  return `${name} was down at ${down} of its last ${looks.length} looks`;
+  return say`${name} was down at ${down} of its last ${looks.length} looks`;
 }
 
 /** Says which cause was named, by which observations; or that none was. */
-function describeCause({ service, says, ticket_id, observations }: Examination): string {
-  const by = observations.length === 0 ? "" : ` (observations ${observations.join(", ")})`;
-  return `${service}${ticket_id ? `, as observed for ${ticket_id}` : ""}: ${says}${by}`;
+function describeCause({ service, says, ticket_id, observations }: Examination): Text {
+  const by = observations.length === 0 ? "" : say` (observations ${observations.join(", ")})`;
+  return say`${service}${ticket_id ? say`, as observed for ${ticket_id}` : ""}: ${says}${by}`;
 }

@@ -1,4 +1,11 @@
-import type { AgentReport, CrewScope, Examination, Suspect } from "../../../contract/domain/mod.ts";
+import {
+  type AgentReport,
+  type CrewScope,
+  type Examination,
+  say,
+  type Suspect,
+  type Text,
+} from "../../../contract/domain/mod.ts";
 import { getImpact } from "../../../store/cmdb/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
 import { factsOf } from "./_examination.ts";
@@ -17,7 +24,7 @@ export async function reportTopology(
   { services, round }: CrewScope,
   examined: readonly Examination[],
 ): Promise<AgentReport> {
-  const says: string[] = [];
+  const says: Text[] = [];
   const suspects: Suspect[] = [];
   for (const name of services) {
     const impact = await getImpact(store.db, name, DEPTH);
@@ -25,17 +32,17 @@ export async function reportTopology(
     const { upstream, downstream } = impact;
     const down = upstream.filter(({ status }) => status === "down");
     says.push(
-      `within ${DEPTH} steps, ${name} needs ${upstream.length} others and is needed by ${downstream.length}`,
+      say`within ${DEPTH} steps, ${name} needs ${upstream.length} others and is needed by ${downstream.length}`,
       ...down.map((one) =>
-        `${name} needs ${one.name}${
-          one.distance > 1 ? " through others" : ""
+        say`${name} needs ${one.name}${
+          one.distance > 1 ? say` through others` : ""
         }, which was down when it was last seen`
       ),
     );
     suspects.push(...down.map((one) => ({
       service: one.name,
       weight: Math.min(MAX_WEIGHT, 0.5 + one.distance / 10),
-      why: `${name} needs it, and it was down when it was last seen`,
+      why: say`${name} needs it, and it was down when it was last seen`,
     })));
   }
   const sources = [...services, ...suspects.map(({ service }) => service)].map(serviceSource);

@@ -1,5 +1,10 @@
 import { SCAN_DETECTOR } from "../../../judgement/compliance/scans/mod.ts";
-import { DRILL_SERVICE_PATTERN, type Triage } from "../../../contract/domain/mod.ts";
+import {
+  DRILL_SERVICE_PATTERN,
+  say,
+  type Text,
+  type Triage,
+} from "../../../contract/domain/mod.ts";
 import {
   citedPassages,
   type ClassifyResult,
@@ -39,10 +44,7 @@ export async function reportTriage(
     round: 1,
     services: names,
     classification: classified ? shortClassification(classified) : null,
-    says: [
-      describeClassification(classified),
-      describeConcern(names, isNamed),
-    ],
+    says: [describeClassification(classified), describeConcern(names, isNamed)],
     sources: [
       ...passages.map(({ id, kind, title, sha256 }) => ({ id, kind, title, sha256 })),
       ...names.map(serviceSource),
@@ -50,17 +52,17 @@ export async function reportTriage(
     suspects: names.map((service) => ({
       service,
       weight: NAMED_WEIGHT,
-      why: isNamed ? "it is named" : "something was found on it that stands open",
+      why: isNamed ? say`it is named` : say`something was found on it that stands open`,
     })),
   };
 }
 
-function describeConcern(names: readonly string[], isNamed: boolean): string {
-  if (names.length === 0) return "names no service that is known";
+function describeConcern(names: readonly string[], isNamed: boolean): Text {
+  if (names.length === 0) return say`names no service that is known`;
   const list = names.join(", ");
   return isNamed
-    ? `concerns ${list}, by name`
-    : `names no service that is known; findings are open on ${list}`;
+    ? say`concerns ${list}, by name`
+    : say`names no service that is known; findings are open on ${list}`;
 }
 
 /**
@@ -102,9 +104,10 @@ function shortClassification({ classification }: ClassifyResult): Triage["classi
   return { category, severity, confidence, recommended_action };
 }
 
-function describeClassification(classified: ClassifyResult | undefined): string {
-  if (!classified) return "the engine is away, so its kind is not judged";
+function describeClassification(classified: ClassifyResult | undefined): Text {
+  if (!classified) return say`the engine is away, so its kind is not judged`;
   const { classification: { category, severity, confidence }, provider } = classified;
-  return `by its words it is ${category}, ${severity} ` +
-    `(confidence ${confidence.toFixed(2)}, judged by ${provider})`;
+  return say`by its words it is ${category}, ${severity} (confidence ${
+    confidence.toFixed(2)
+  }, judged by ${provider})`;
 }

@@ -1,8 +1,10 @@
-import type {
-  AgentReport,
-  CrewScope,
-  Suspect,
-  Verification,
+import {
+  type AgentReport,
+  type CrewScope,
+  say,
+  type Suspect,
+  type Text,
+  type Verification,
 } from "../../../contract/domain/mod.ts";
 import type { ActivityParts } from "../../parts.ts";
 import { probeService, serviceSource } from "./_sources.ts";
@@ -21,28 +23,28 @@ export async function reportVerification(
   const suspected = reports.flatMap(({ suspects }) => suspects.map(({ service }) => service));
   const all = [...new Set(suspected)];
   const names = all.slice(0, MAX_SUSPECTS);
-  const objections: string[] = [];
+  const objections: Text[] = [];
   const suspects: Suspect[] = [];
   let measured = 0;
   for (const name of names) {
     const now = await probeService(parts, name);
     if (now) measured++;
     if (!now?.healthy) continue;
-    objections.push(`${name} is suspected, and answers its health check now`);
+    objections.push(say`${name} is suspected, and answers its health check now`);
     suspects.push({
       service: name,
       weight: HEALTHY_WEIGHT,
-      why: "it answers when measured again",
+      why: say`it answers when measured again`,
     });
   }
-  if (names.length === 0) objections.push("nothing that was found speaks against any service");
+  if (names.length === 0) objections.push(say`nothing that was found speaks against any service`);
   const examined = new Set(
     reports.filter(({ agent }) => agent === "metrics")
       .flatMap(({ sources }) => sources.map(({ id }) => id)),
   );
   const look_at = names.filter((name) => !examined.has(name) && !services.includes(name));
   for (const name of look_at) {
-    objections.push(`${name} may be the cause, and nobody has looked at it yet`);
+    objections.push(say`${name} may be the cause, and nobody has looked at it yet`);
   }
   return {
     agent: "verifier",
@@ -55,11 +57,11 @@ export async function reportVerification(
   };
 }
 
-function describeMeasured(measured: number, suspects: number): string {
+function describeMeasured(measured: number, suspects: number): Text {
   if (measured === 0) {
-    return "no check of what is suspected is known, so nothing was measured again";
+    return say`no check of what is suspected is known, so nothing was measured again`;
   }
   return measured === suspects
-    ? "measured again, each suspect fails its check"
-    : `measured again, ${measured} of ${suspects} suspects fail their checks; the others were not measured`;
+    ? say`measured again, each suspect fails its check`
+    : say`measured again, ${measured} of ${suspects} suspects fail their checks; the others were not measured`;
 }

@@ -1,5 +1,5 @@
 import type { Config } from "../../../config.ts";
-import { isChange, type LookupResult } from "../../../contract/domain/mod.ts";
+import { isChange, type LookupResult, say, type Text } from "../../../contract/domain/mod.ts";
 import type { Repair } from "../../../store/incidents/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 
@@ -27,13 +27,13 @@ export const NOTHING: LookupAnswer = { says: [], sources: [], data: {} };
 export const MAX_LISTED = 5;
 
 /** Describes what a repair did, and whether that helped, as far as it was checked. */
-export function describeRepair({ state, verified, steps }: Repair): string {
+export function describeRepair({ state, verified, steps }: Repair): Text {
   const isIdle = state === "done" && !steps.some((step) => !step.undoes && isChange(step));
-  const done = isIdle ? "noted or waited, and changed nothing" : STATES[state] ?? state;
+  const done = isIdle ? say`noted or waited, and changed nothing` : STATES[state] ?? state;
   if (verified === null) {
-    return state === "done" && !isIdle ? `${done}, not checked whether it helped` : done;
+    return state === "done" && !isIdle ? say`${done}, not checked whether it helped` : done;
   }
-  return `${done}, the check ${verified ? "passed" : "still failed"} afterwards`;
+  return say`${done}, the check ${verified ? say`passed` : say`still failed`} afterwards`;
 }
 
 const STATES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
+import { joinTexts, PLATFORM_SOURCE, say } from "../../../contract/domain/mod.ts";
 import { asProblem } from "../../../contract/mod.ts";
 import { findReceipt, getHead, verifyStored } from "../../../ledger/mod.ts";
 import { listApprovals } from "../../../store/approvals/mod.ts";
@@ -19,8 +19,9 @@ export const receipt: LookupTool = async ({ store }, id) => {
     .filter(([, result]) => result === "fail").map(([name]) => name);
   return {
     says: [
-      `Receipt ${stored.id} is at position ${stored.position} of the ledger and ` +
-      (verified ? "verifies." : `does not verify: ${failed.join(", ")}.`),
+      say`Receipt ${stored.id} is at position ${stored.position} of the ledger and ${
+        verified ? say`verifies.` : say`does not verify: ${failed.join(", ")}.`
+      }`,
     ],
     sources: [{
       id: stored.id,
@@ -36,10 +37,10 @@ export const receipt: LookupTool = async ({ store }, id) => {
 export const ledger: LookupTool = async ({ store, db }) => {
   const [{ size }, { breaks, first }] = await Promise.all([getHead(store), countOpenBreaks(db)]);
   const scrub = breaks === 0
-    ? "the scrub knows of no break."
-    : `the scrub knows of ${breaks} breaks, the first at position ${first}.`;
+    ? say`the scrub knows of no break.`
+    : say`the scrub knows of ${breaks} breaks, the first at position ${first}.`;
   return {
-    says: [`The ledger has ${size} receipts; ${scrub}`],
+    says: [say`The ledger has ${size} receipts; ${scrub}`],
     sources: [PLATFORM_SOURCE],
     data: { receipts: size, breaks },
   };
@@ -48,12 +49,15 @@ export const ledger: LookupTool = async ({ store, db }) => {
 /** Looks up the state of the whole platform: services, tickets, approvals. */
 export const platform: LookupTool = async ({ db }) => {
   const { tickets, services, pending_approvals } = await getPlatformCounts(db);
-  const health = Object.entries(services).map(([status, n]) => `${n} ${status}`).join(", ");
+  const health = joinTexts(
+    Object.entries(services).map(([status, n]) => say`${n} ${status}`),
+    ", ",
+  );
   return {
     says: [
-      `Services, as last seen: ${health || "none are known"}.`,
-      `Tickets: ${tickets.open} open (${tickets.escalated} with people), ${tickets.resolved} resolved.`,
-      `${pending_approvals} approvals wait for people.`,
+      say`Services, as last seen: ${health.length > 0 ? health : say`none are known`}.`,
+      say`Tickets: ${tickets.open} open (${tickets.escalated} with people), ${tickets.resolved} resolved.`,
+      say`${pending_approvals} approvals wait for people.`,
     ],
     sources: [PLATFORM_SOURCE],
     data: { tickets, services, pending_approvals },
@@ -65,13 +69,13 @@ export const approvals: LookupTool = async ({ db }) => {
   const pending = await listApprovals(db, { status: "pending", limit: MAX_APPROVALS });
   const data = { pending: pending.length };
   if (pending.length === 0) {
-    return { says: ["No approval waits for people."], sources: [PLATFORM_SOURCE], data };
+    return { says: [say`No approval waits for people.`], sources: [PLATFORM_SOURCE], data };
   }
   return {
     says: [
-      `Approvals that wait for people: ${atLeast(pending.length, MAX_APPROVALS)}.`,
+      say`Approvals that wait for people: ${atLeast(pending.length, MAX_APPROVALS)}.`,
       ...pending.map(({ id, subject, askedAt }) =>
-        `Approval ${id} on ${subject} was asked for at ${askedAt}, and waits.`
+        say`Approval ${id} on ${subject} was asked for at ${askedAt}, and waits.`
       ),
     ],
     sources: [
@@ -86,8 +90,7 @@ export const approvals: LookupTool = async ({ db }) => {
 export const beyond: LookupTool = (_, subject) =>
   Promise.resolve({
     says: [
-      `The platform keeps no record of ${subject}, so it cannot say: it knows services and their checks, tickets, repairs, ` +
-      "approvals and receipts.",
+      say`The platform keeps no record of ${subject}, so it cannot say: it knows services and their checks, tickets, repairs, approvals and receipts.`,
     ],
     sources: [PLATFORM_SOURCE],
     data: {},

@@ -1,4 +1,4 @@
-import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
+import { joinTexts, PLATFORM_SOURCE, say, type Text } from "../../../contract/domain/mod.ts";
 import { type HealthCheck, probe, type ProbeResult } from "../../../integrations/host/mod.ts";
 import { getRepairHistory, listOpenFindings } from "../../../store/incidents/mod.ts";
 import { getCmdbSummary, getImpact, getService, isAtPlace } from "../../../store/cmdb/mod.ts";
@@ -19,11 +19,11 @@ export const service: LookupTool = async ({ db, config }, name) => {
     : await probe(record.check as HealthCheck);
   return {
     says: [
-      `${name} (${record.type}) ${
+      say`${name} (${record.type}) ${
         isHere ? describeHealth(health) : describeLastLook(record.status)
       }.`,
       ...findings.map(({ code, first_seen_at, sightings }) =>
-        `Open finding ${words(code)} on ${name}, seen ${sightings} times since ${first_seen_at}.`
+        say`Open finding ${words(code)} on ${name}, seen ${sightings} times since ${first_seen_at}.`
       ),
     ],
     sources: [{ id: name, kind: "service", title: `Service ${name}` }],
@@ -43,10 +43,10 @@ export const topology: LookupTool = async ({ db }, name) => {
   return {
     says: [
       downstream.length === 0
-        ? `Nothing that is known needs ${name}.`
-        : `If ${name} fails, this may be affected: ${listServices(downstream)}.`,
-      ...(upstream.length > 0 ? [`${name} needs ${listServices(upstream)}.`] : []),
-      ...(down.length > 0 ? [`Of what ${name} needs, last seen down: ${down.join(", ")}.`] : []),
+        ? say`Nothing that is known needs ${name}.`
+        : say`If ${name} fails, this may be affected: ${listServices(downstream)}.`,
+      ...(upstream.length > 0 ? [say`${name} needs ${listServices(upstream)}.`] : []),
+      ...(down.length > 0 ? [say`Of what ${name} needs, last seen down: ${down.join(", ")}.`] : []),
     ],
     sources: [{ id: name, kind: "service", title: `Service graph around ${name}` }],
     data: { upstream: upstream.length, downstream: downstream.length, upstream_down: down },
@@ -56,11 +56,14 @@ export const topology: LookupTool = async ({ db }, name) => {
 /** Looks up how many services there are, and their health. */
 export const services: LookupTool = async ({ db }) => {
   const { services, edges, by_status } = await getCmdbSummary(db);
-  const health = Object.entries(by_status).map(([status, n]) => `${n} ${status}`).join(", ");
+  const health = joinTexts(
+    Object.entries(by_status).map(([status, n]) => say`${n} ${status}`),
+    ", ",
+  );
   return {
     says: [
-      `The service graph has ${services} services (as last seen: ${
-        health || "none"
+      say`The service graph has ${services} services (as last seen: ${
+        health.length > 0 ? health : say`none`
       }) and ${edges} edges.`,
     ],
     sources: [PLATFORM_SOURCE],
@@ -75,20 +78,25 @@ export const repairs: LookupTool = async ({ db }, service) => {
     limit: MAX_LISTED,
   });
   const count = Object.values(by_state).reduce((sum, n) => sum + n, 0);
-  const of = service ? ` of ${service}` : "";
+  const of = service ? say` of ${service}` : "";
   const data = { repairs: count };
   if (count === 0) {
-    const says = [`No repair${of} is on record${service ? "" : ", besides those of drills"}.`];
+    const says = [
+      say`No repair${of} is on record${service ? "" : say`, besides those of drills`}.`,
+    ];
     return { says, sources: [PLATFORM_SOURCE], data };
   }
-  const states = Object.entries(by_state).map(([state, n]) => `${n} ${words(state)}`).join(", ");
+  const states = joinTexts(
+    Object.entries(by_state).map(([state, n]) => say`${n} ${words(state)}`),
+    ", ",
+  );
   return {
     says: [
-      `Repairs${of} on record: ${count} (${states}).`,
+      say`Repairs${of} on record: ${count} (${states}).`,
       ...remediations.map((one) =>
-        `Repair ${one.runbook ?? "without a runbook"} of ${one.service} on ${one.ticket_id}: ${
-          describeRepair(one)
-        }.`
+        say`Repair ${
+          one.runbook ?? say`without a runbook`
+        } of ${one.service} on ${one.ticket_id}: ${describeRepair(one)}.`
       ),
     ],
     sources: [
@@ -101,17 +109,17 @@ export const repairs: LookupTool = async ({ db }, service) => {
   };
 };
 
-function describeHealth(health: ProbeResult | undefined): string {
-  if (!health) return "has no health check";
+function describeHealth(health: ProbeResult | undefined): Text {
+  if (!health) return say`has no health check`;
   return health.healthy
-    ? `answers its health check just now (${Math.round(health.elapsedMs)} ms)`
-    : `fails its health check just now: ${words(health.code)}`;
+    ? say`answers its health check just now (${Math.round(health.elapsedMs)} ms)`
+    : say`fails its health check just now: ${words(health.code)}`;
 }
 
-function describeLastLook(status = "unknown"): string {
+function describeLastLook(status = "unknown"): Text {
   return status === "unknown"
-    ? "was not looked at yet"
-    : `was ${status} when its place looked at it last`;
+    ? say`was not looked at yet`
+    : say`was ${status} when its place looked at it last`;
 }
 
 function words(code: string): string {
@@ -120,8 +128,8 @@ function words(code: string): string {
 
 function listServices(
   services: readonly { readonly name: string; readonly status: string }[],
-): string {
-  const named = services.slice(0, MAX_NAMED).map(({ name, status }) => `${name} (${status})`);
+): Text {
+  const named = services.slice(0, MAX_NAMED).map(({ name, status }) => say`${name} (${status})`);
   const more = services.length - named.length;
-  return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(", ");
+  return more > 0 ? say`${named.join(", ")} and ${more} more` : named.join(", ");
 }

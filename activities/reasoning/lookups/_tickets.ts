@@ -1,4 +1,4 @@
-import { PLATFORM_SOURCE } from "../../../contract/domain/mod.ts";
+import { joinTexts, PLATFORM_SOURCE, say, type Text } from "../../../contract/domain/mod.ts";
 import {
   getTicket,
   listTicketEvents,
@@ -25,7 +25,10 @@ export const openTickets: LookupTool = async (context) => {
   const answer = newest ? await ticket(context, newest.ticket_id) : NOTHING;
   return {
     ...answer,
-    says: [newest ? "No ticket is open. The newest one:" : "No ticket is open.", ...answer.says],
+    says: [
+      newest ? say`No ticket is open. The newest one:` : say`No ticket is open.`,
+      ...answer.says,
+    ],
     sources: [PLATFORM_SOURCE, ...answer.says.flatMap(() => answer.sources)], // one a sentence
   };
 };
@@ -42,7 +45,7 @@ export const ticket: LookupTool = async ({ db }, id) => {
     says: [
       ...answer.says,
       ...describeCause(id, events),
-      `What happened to ${id}: ${kinds.join(" → ") || "nothing yet"}.`,
+      say`What happened to ${id}: ${kinds.join(" → ") || say`nothing yet`}.`,
     ],
     data: { ...answer.data, events: kinds.length },
   };
@@ -51,10 +54,10 @@ export const ticket: LookupTool = async ({ db }, id) => {
 /** @param what begins the sentence with their number */
 function withCount(tickets: readonly Ticket[], what: string): LookupAnswer {
   const open = tickets.filter(({ status }) => status === "open").length;
-  const states = open === tickets.length ? "" : `, ${open} of them open`;
+  const states = open === tickets.length ? "" : say`, ${open} of them open`;
   const { says, sources, data } = answerOf(tickets);
   return {
-    says: [`${what}: ${atLeast(tickets.length, MAX_COUNTED)}${states}.`, ...says],
+    says: [say`${what}: ${atLeast(tickets.length, MAX_COUNTED)}${states}.`, ...says],
     sources: [PLATFORM_SOURCE, ...sources], // one a sentence
     data,
   };
@@ -70,20 +73,23 @@ function answerOf(tickets: readonly Ticket[]): LookupAnswer {
 }
 
 /** Tells the cause by the first diagnosis that names one; a symptom is none. */
-function describeCause(id: string, events: readonly TimelineEvent[]): string[] {
+function describeCause(id: string, events: readonly TimelineEvent[]): Text[] {
   const all = events.filter(({ kind }) => kind === "diagnosed").map(({ data }) => data);
   const main = all.find(({ cause }) => typeof cause === "string") ?? all.at(-1);
   if (!main) return [];
-  const symptom = `its symptom is ${String(main.symptom).replaceAll("_", " ")}`;
-  if (typeof main.cause !== "string") return [`The cause of ${id} is not known; ${symptom}.`];
+  const symptom = say`its symptom is ${String(main.symptom).replaceAll("_", " ")}`;
+  if (typeof main.cause !== "string") return [say`The cause of ${id} is not known; ${symptom}.`];
   const named = main.cause.replaceAll("_", " ");
-  return [`The diagnosis of ${id} names the cause ${named}; ${symptom}.`];
+  return [say`The diagnosis of ${id} names the cause ${named}; ${symptom}.`];
 }
 
 function sentenceOf(
   { ticket_id, severity, status, phase, title, receipt_id, escalated }: Ticket,
-): string {
-  const state = [severity, status, phase, ...(escalated ? ["with people"] : [])].join(", ");
-  const receipt = receipt_id ? `; its receipt is ${receipt_id}` : "";
-  return `${ticket_id} (${state}): ${title}${receipt}.`;
+): Text {
+  const state = joinTexts(
+    [severity, status, phase, ...(escalated ? [say`with people`] : [])],
+    ", ",
+  );
+  const receipt = receipt_id ? say`; its receipt is ${receipt_id}` : "";
+  return say`${ticket_id} (${state}): ${title}${receipt}.`;
 }

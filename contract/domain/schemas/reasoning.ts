@@ -1,8 +1,11 @@
 import { z } from "zod";
-import { AGENTS, OBSERVATION_SOURCES } from "../mod.ts";
+import { AGENTS, OBSERVATION_SOURCES, type Text as AnyText } from "../mod.ts";
 import { ConversationId, Count, Digest, Id, MessageId, Name, Text, TicketId, Word } from "./ids.ts";
 import { RunIdSchema } from "./incidents.ts";
 import { ClaimSchema, EvidenceSchema } from "./writing.ts";
+
+/** A text that may be composed where it is made, and is plain where it arrives. */
+const Sentence = Text as z.ZodType<string> as z.ZodType<AnyText>;
 
 /** Schema of the type `Source`. */
 export const SourceSchema = z.object({
@@ -69,14 +72,14 @@ export const CrewScopeSchema = z.object({
 const SuspectSchema = z.object({
   service: Name,
   weight: z.number(),
-  why: Text,
+  why: Sentence,
 });
 
 /** Schema of the type `AgentReport`. */
 export const AgentReportSchema = z.object({
   agent: z.enum(AGENTS),
   round: Count,
-  says: z.array(Text),
+  says: z.array(Sentence),
   sources: z.array(SourceSchema),
   suspects: z.array(SuspectSchema),
 });
@@ -87,13 +90,13 @@ export const ExaminationSchema = z.object({
   ticket_id: TicketId.nullable(),
   symptom: Word,
   cause: Word.nullable(),
-  says: Text,
+  says: Sentence,
   cause_confidence: z.number().min(0).max(1),
   category: Word.nullable(),
   observations: z.array(Count),
   alternatives: z.array(z.object({ cause: Word, observations: z.array(Count), because: Text })),
   seen: z.array(
-    z.object({ number: Count, source: z.enum(OBSERVATION_SOURCES), code: Word, says: Text }),
+    z.object({ number: Count, source: z.enum(OBSERVATION_SOURCES), code: Word, says: Sentence }),
   ),
 });
 
@@ -127,7 +130,7 @@ export const LookupSchema = z.object({ tool: Word, arguments: z.record(z.string(
 /** Schema of the type `LookupResult`. */
 export const LookupResultSchema = z.object({
   lookup: LookupSchema,
-  says: z.array(Text),
+  says: z.array(Sentence),
   sources: z.array(SourceSchema),
   data: z.record(z.string(), z.unknown()),
 });
@@ -139,7 +142,7 @@ const PlanSchema = z.object({
 });
 
 /** Schema of the type `Objections`. */
-const ObjectionsSchema = z.object({ holds: z.boolean(), objections: z.array(Text) });
+const ObjectionsSchema = z.object({ holds: z.boolean(), objections: z.array(Sentence) });
 
 /** Schema of the type `AnswerInput`. */
 export const AnswerInputSchema = z.object({

@@ -1,3 +1,4 @@
+import { say } from "../../../contract/domain/mod.ts";
 import { randomBytes } from "node:crypto";
 import { printTime, Problem } from "../../../contract/mod.ts";
 import { requestSeal } from "../../../ledger/mod.ts";
@@ -62,7 +63,7 @@ export async function bookEvent(
   await addMessage(trx, {
     kind: "event.booked",
     from: principal,
-    subject: `${NAMES[event.kind]}: ${event.title}`,
+    subject: say`${NAMES[event.kind]}: ${event.title}`,
     text: describe(stored),
     refs: { event_id: id },
   });
@@ -92,7 +93,7 @@ export async function cancelBooking(
   await addMessage(trx, {
     kind: "event.cancelled",
     from: principal,
-    subject: `Cancelled: ${event.title}`,
+    subject: say`Cancelled: ${event.title}`,
     text: describe(event),
     refs: { event_id: id },
   });

@@ -1,3 +1,4 @@
+import { say } from "../../../contract/domain/mod.ts";
 import type { Db } from "../../../store/mod.ts";
 import { addMessage } from "../../../store/notices/mod.ts";
 import {
@@ -50,9 +51,10 @@ async function extend(trx: Db, event: EventRecord, from: Date, to: Date): Promis
     await addMessage(trx, {
       kind: "event.not_booked",
       from: "calendar",
-      subject: `Not booked: ${event.title}`,
-      text: `${event.id} does not take place at ${printTime(start, event.timeZone)}, ` +
-        "as somebody else has booked that time before",
+      subject: say`Not booked: ${event.title}`,
+      text: say`${event.id} does not take place at ${
+        printTime(start, event.timeZone)
+      }, as somebody else has booked that time before`,
       refs: { event_id: event.id },
     });
   }

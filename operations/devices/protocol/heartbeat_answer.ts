@@ -1,4 +1,4 @@
-import type { DeviceBundle, DeviceLog } from "../../../contract/domain/mod.ts";
+import { type DeviceBundle, type DeviceLog, say } from "../../../contract/domain/mod.ts";
 import type { Store } from "../../../store/mod.ts";
 import {
   type ApproversVersion,
@@ -169,8 +169,8 @@ async function takeNews(
       await addMessage(trx, {
         kind: "device.online",
         from: id,
-        subject: `${name} (${id}) is online again`,
-        text: "It has sent two heartbeats.",
+        subject: say`${name} (${id}) is online again`,
+        text: say`It has sent two heartbeats.`,
         refs: { device_id: id },
         key: `online/${id}/${counter}`,
       });

@@ -2,7 +2,7 @@
  * Texts and times of a postmortem in Markdown. All that records have of others goes through {@linkcode escape} or
  * {@linkcode code}, which mark it as quoted until {@linkcode compose} takes the marks out.
  */
-import { ComposedText } from "../../../contract/mod.ts";
+import { ComposedText, type Span, type Text } from "../../../contract/domain/mod.ts";
 
 const MAX_CODE_LENGTH = 200;
 /** Stand around what is quoted. They are no characters of Unicode, but for use within a program. */
@@ -14,13 +14,29 @@ const quote = (text: string): string => `${BEGIN}${text.replace(MARKS, "")}${END
 
 /** Tells apart the platform's own words and what they quote. */
 export function compose(markdown: string): ComposedText {
-  const quotes = [...markdown.matchAll(QUOTE)].map(([, text]) => text!);
-  return new ComposedText(markdown.replace(MARKS, ""), markdown.replace(QUOTE, "…"), quotes);
+  const quoted = [...markdown.matchAll(QUOTE)].map(({ index, 1: text }, n): Span => {
+    const from = index - 2 * n; // two marks are taken out for each quote before
+    return [from, from + text!.length];
+  });
+  return new ComposedText(markdown.replace(MARKS, ""), quoted);
 }
 
 /** Escapes text of people to one line that can't be Markdown, HTML or the end of a table cell. */
 export function escape(text: string): string {
   return quote(escapeMarkdown(text));
+}
+
+/** Escapes a sentence of the platform, whose quotes stay quotes. */
+export function tell(text: Text): string {
+  if (typeof text === "string") return escape(text);
+  const { text: plain, quoted } = text;
+  let end = 0;
+  const parts = quoted.map(([from, to]) => {
+    const own = escapeMarkdown(plain.slice(end, from));
+    end = to;
+    return own + escape(plain.slice(from, to));
+  });
+  return parts.join("") + escapeMarkdown(plain.slice(end));
 }
 
 function escapeMarkdown(text: string): string {

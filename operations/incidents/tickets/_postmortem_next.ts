@@ -1,6 +1,6 @@
 import { DRILL_SERVICE_PATTERN } from "../../../contract/domain/mod.ts";
 import { describeNextStep } from "../../../store/incidents/mod.ts";
-import { code, escape, join, sentence, words } from "./_markdown.ts";
+import { code, escape, join, tell, words } from "./_markdown.ts";
 import { type PostmortemFacts, readDiagnoses } from "./_postmortem_facts.ts";
 
 const DRILL_SERVICE = new RegExp(DRILL_SERVICE_PATTERN);
@@ -41,7 +41,7 @@ function nextOfTicket({ ticket, events }: PostmortemFacts): string[] {
   }
   if (escalated) {
     const { reason } = events.findLast(({ kind }) => kind === "escalated")?.data ?? {};
-    return [sentence(describeNextStep(String(reason ?? "")))];
+    return [tell(describeNextStep(String(reason ?? "")))];
   }
   return workflow_id === null ? [] : ["Let the platform go on: its run has not ended."];
 }

@@ -1,7 +1,7 @@
 /** The first parts of a postmortem: the table, when the fault was seen, and what it affected. */
-import { isChange } from "../../../contract/domain/mod.ts";
+import { isChange, joinTexts, say, type Text } from "../../../contract/domain/mod.ts";
 import { describeEscalation } from "../../../store/incidents/mod.ts";
-import { code, count, escape, formatDuration, join } from "./_markdown.ts";
+import { code, count, escape, formatDuration, join, tell } from "./_markdown.ts";
 import type { PostmortemFacts } from "./_postmortem_facts.ts";
 
 const MAX_NAMED = 20;
@@ -10,7 +10,7 @@ const MAX_NAMED = 20;
 export function formatSummary(facts: PostmortemFacts): string {
   const { ticket } = facts;
   const { last_good_at, opened_at, resolved_at, description } = ticket;
-  const rows: [string, string | null][] = [
+  const rows: [string, Text | null][] = [
     ["Service", ticket.service],
     ["Severity", ticket.severity],
     ["Category", ticket.category ?? "unknown"],
@@ -20,50 +20,55 @@ export function formatSummary(facts: PostmortemFacts): string {
     [
       "Time to restore",
       last_good_at && resolved_at
-        ? `${formatDuration(last_good_at, resolved_at)} from the last check that passed`
+        ? say`${formatDuration(last_good_at, resolved_at)} from the last check that passed`
         : null,
     ],
     [
       "Duration",
-      resolved_at ? `${formatDuration(opened_at, resolved_at)} from the ticket` : "still open",
+      resolved_at
+        ? say`${formatDuration(opened_at, resolved_at)} from the ticket`
+        : say`still open`,
     ],
     ["Outcome", describeOutcome(facts)],
     ["Escalated to people", describeEscalations(facts)],
     ["Resolution", ticket.resolution],
   ];
   const lines = rows.filter(([, value]) => value)
-    .map(([name, value]) => `| ${name} | ${escape(value!)} |`);
+    .map(([name, value]) => `| ${name} | ${tell(value!)} |`);
   const quote = description.split(/\r\n?|\n/).map((line) => `> ${escape(line)}`).join("\n");
   return `| | |\n| --- | --- |\n${lines.join("\n")}${description && `\n\n${quote}`}`;
 }
 
 /** Describes how it ended. A repair counts as the end only where the check passed after it. */
-function describeOutcome({ ticket, events, repairs }: PostmortemFacts): string {
+function describeOutcome({ ticket, events, repairs }: PostmortemFacts): Text {
   const { status, outcome, approval_id, escalated } = ticket;
   if (status === "open") {
-    if (approval_id) return "open: a repair waits for people to decide";
-    return escalated ? "open: it waits for people" : "open";
+    if (approval_id) return say`open: a repair waits for people to decide`;
+    return escalated ? say`open: it waits for people` : say`open`;
   }
   if (outcome === "sealed") {
     return repairs.some(({ verified, steps }) =>
         verified && steps.some((step) => isChange(step) && !step.undoes)
       )
-      ? "repaired by the platform, and its check passed"
-      : "its check passed, without a repair just before";
+      ? say`repaired by the platform, and its check passed`
+      : say`its check passed, without a repair just before`;
   }
-  if (outcome === "recovered") return "closed by the platform, as the fault was gone";
+  if (outcome === "recovered") return say`closed by the platform, as the fault was gone`;
   const isByPerson = events.some(({ kind, data }) => kind === "resolved" && data.by === "person");
-  return isByPerson ? "closed by a person" : "closed with a note";
+  return isByPerson ? say`closed by a person` : say`closed with a note`;
 }
 
 /** Tells each escalation: a ticket that was taken over or closed later was escalated all the same. */
-function describeEscalations({ ticket, events }: PostmortemFacts): string {
+function describeEscalations({ ticket, events }: PostmortemFacts): Text {
   const all = events.filter(({ kind }) => kind === "escalated");
-  if (all.length === 0) return ticket.escalated ? "yes" : "no";
-  return `yes: ${
-    all.map(({ at, data: { reason } }) =>
-      reason ? `${at} (${describeEscalation(String(reason))})` : at
-    ).join("; ")
+  if (all.length === 0) return ticket.escalated ? say`yes` : say`no`;
+  return say`yes: ${
+    joinTexts(
+      all.map(({ at, data: { reason } }) =>
+        reason ? say`${at} (${describeEscalation(String(reason))})` : at
+      ),
+      "; ",
+    )
   }`;
 }
 

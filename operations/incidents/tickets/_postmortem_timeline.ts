@@ -1,4 +1,4 @@
-import { code, compose, count, escape, formatOffset, sentence, words } from "./_markdown.ts";
+import { code, compose, count, escape, formatOffset, sentence, tell, words } from "./_markdown.ts";
 import { type Event, moveOf, moverOf, type PostmortemFacts } from "./_postmortem_facts.ts";
 import { describeEscalation } from "../../../store/incidents/mod.ts";
 
@@ -113,10 +113,10 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
   recurs: ({ message, problem_id }) =>
     `${sentence(String(message))} The problem is ${code(problem_id)}.`,
   receipt_embedded: () => "A receipt was put on the ticket.",
-  escalated: ({ reason, status }) => sentence(`It was escalated to people. ${why(reason, status)}`),
+  escalated: ({ reason, status }) => `It was escalated to people. ${why(reason, status)}.`,
   run_ended: ({ outcome, reason }) =>
     `The run ended (${words(outcome)}) after the ticket had been closed${
-      reason ? `: ${escape(describeEscalation(String(reason)))}` : ""
+      reason ? `: ${tell(describeEscalation(String(reason)))}` : ""
     }.`,
   resolved: ({ outcome, by }) =>
     outcome === "sealed"
@@ -129,10 +129,10 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
 };
 
 function why(reason: unknown, status: unknown): string {
-  if (reason) return describeEscalation(String(reason));
+  if (reason) return tell(describeEscalation(String(reason)));
   return status === undefined
     ? "No reason is on record"
-    : `Its run had ended (${String(status).toLowerCase()})`;
+    : `Its run had ended (${words(String(status).toLowerCase())})`;
 }
 
 function describeDiagnosis({ round, symptom, cause, action }: Data): string {

@@ -1,4 +1,4 @@
-import type { ComposedText } from "../../../contract/mod.ts";
+import type { ComposedText } from "../../../contract/domain/mod.ts";
 import { getImpact, IMPACT_DEPTH } from "../../../store/cmdb/mod.ts";
 import type { Db, Store } from "../../../store/mod.ts";
 import { listApprovalMoves } from "../../../store/approvals/mod.ts";

@@ -1,4 +1,4 @@
-import type { ComposedText } from "../../../contract/mod.ts";
+import type { ComposedText } from "../../../contract/domain/mod.ts";
 import { code, compose, escape, words } from "./_markdown.ts";
 import { formatActions } from "./_postmortem_actions.ts";
 import {

@@ -1,4 +1,4 @@
-import type { NumberedObservation, Phase } from "../../../contract/domain/mod.ts";
+import type { ComposedText, NumberedObservation, Phase } from "../../../contract/domain/mod.ts";
 import type { Repair } from "../../../store/incidents/mod.ts";
 import { compose } from "./_markdown.ts";
 import { formatActions } from "./_postmortem_actions.ts";
@@ -21,7 +21,7 @@ interface Story {
   /** Actions on the incident, oldest first. */
   readonly repairs: readonly Repair[];
   /** Markdown: who allowed what was done, and what it did. */
-  readonly done: string;
+  readonly done: ComposedText;
 }
 
 /** An event in a sentence. */
@@ -31,7 +31,7 @@ interface StoryEvent {
   /** The step of the loop that the ticket reached by it; null: none. */
   readonly phase: Phase | null;
   /** Markdown of one line. */
-  readonly says: string;
+  readonly says: ComposedText;
   readonly receipt_id: string | null;
   readonly approval_id: string | null;
 }
@@ -60,7 +60,7 @@ export function tellStory(facts: PostmortemFacts): Story {
       at: event.at,
       kind: event.kind,
       phase: event.phase ?? null,
-      says: compose(describeEvent(event, facts)).text,
+      says: compose(describeEvent(event, facts)),
       receipt_id: textOf(event.data.receipt_id),
       approval_id: textOf(event.data.approval_id),
     })),
@@ -69,7 +69,7 @@ export function tellStory(facts: PostmortemFacts): Story {
     dependants: dependants ?? null,
     approvals: listApprovals(facts),
     repairs,
-    done: compose(formatActions(facts)).text,
+    done: compose(formatActions(facts)),
   };
 }
 

@@ -8,13 +8,15 @@ const NOTHING: Retrieved = { classification: null, provider: null, articles: [] 
 const INTAKE = { kind: "question", services: [], receipts: [], topics: [] } as const;
 
 const answer = (input: Partial<AnswerInput>): Asked => async ({ full }) =>
-  (await full.pipeline.composeAnswer({
-    plan: { kind: "question", lookups: [] },
-    retrieved: NOTHING,
-    results: [],
-    objections: { holds: true, objections: [] },
-    ...input,
-  })).answer;
+  String(
+    (await full.pipeline.composeAnswer({
+      plan: { kind: "question", lookups: [] },
+      retrieved: NOTHING,
+      results: [],
+      objections: { holds: true, objections: [] },
+      ...input,
+    })).answer,
+  );
 const result = (tool: string, of: string, says: readonly string[]): LookupResult => ({
   lookup: { tool, arguments: { of } },
   says,
@@ -38,10 +40,11 @@ const incident = (confidence: number | null, service?: string): Asked =>
   });
 const verified =
   (results: readonly LookupResult[], tickets: readonly string[] = []): Asked => async ({ full }) =>
-    (await full.pipeline.verifyLookups({ ...INTAKE, tickets }, results)).objections.join("\n");
+    (await full.pipeline.verifyLookups({ ...INTAKE, tickets }, results)).objections.map(String)
+      .join("\n");
 const question =
   (retrieved: Retrieved, of: (platforms: Platforms) => Platforms["full"]): Asked =>
-  async (platforms) => (await of(platforms).pipeline.composeQuestion(retrieved)).answer;
+  async (platforms) => String((await of(platforms).pipeline.composeQuestion(retrieved)).answer);
 const classified = {
   ...NOTHING,
   classification: { category: "dns", severity: "high", confidence: 1, recommended_action: "" },

@@ -218,7 +218,7 @@ describe("certificates", () => {
     const { codes, findings: [found] } = await sweep(endpoint(strange, ", name: mail.example"));
     assert.deepEqual(codes, ["untrusted"]);
     assert.match(
-      found!.summary,
+      String(found!.summary),
       /not issued by a trusted authority, and not issued to mail\.example$/,
     );
   });

@@ -69,7 +69,7 @@ describe("host_resources of devices", () => {
       ["posture_time_synchronized", "high", device, null],
     );
     assert.equal(found!.target.remedy_script_id, "time-sync-on");
-    assert.match(found!.summary, /^web-1 \(DEV-[0-9a-f]{12}\) fails the policy own-time: /);
+    assert.match(String(found!.summary), /^web-1 \(DEV-[0-9a-f]{12}\) fails the policy own-time: /);
     assert.equal(incidents.length, 1);
     assert.deepEqual(await recheck(acme(), incidents[0]!, "before"), {
       present: true,
@@ -118,7 +118,9 @@ describe("host_resources of devices", () => {
     await tell({ disks });
     const { findings } = await sweep();
     assert.equal(findings.length, 32);
-    assert.ok(findings.some(({ summary }) => summary.startsWith("The disk at /srv/499 of")));
+    assert.ok(
+      findings.some(({ summary }) => String(summary).startsWith("The disk at /srv/499 of")),
+    );
     await sweep();
     assert.equal((await open()).length, 32);
     await tell({ disks: disks.slice(0, 3) });
@@ -216,7 +218,10 @@ describe("service_probes of devices", () => {
     const { findings: [found, ...others], incidents: [incident] } = await sweep();
     assert.deepEqual(others, []);
     assert.deepEqual([found!.code, found!.target.remedy_script_id], ["device_offline", null]);
-    assert.match(found!.summary, /is offline: its last heartbeat came at 2026-05-04T03:02:01.000Z/);
+    assert.match(
+      String(found!.summary),
+      /is offline: its last heartbeat came at 2026-05-04T03:02:01.000Z/,
+    );
     await superuser.execute("UPDATE devices SET status = 'quarantined', quarantine = 'clone'");
     await sweep();
     assert.deepEqual(await open(), ["device_offline"], "its presence is not known");

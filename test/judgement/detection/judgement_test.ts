@@ -4,7 +4,7 @@ import { judgeFault, type MeasuredFault } from "../../../judgement/detection/mod
 describe("judgeFault()", () => {
   const jobs = { name: "jobs", type: "queue", check: { command: ["/opt/check-jobs", "s3cret"] } };
   const judge = (fault: Partial<MeasuredFault> & Pick<MeasuredFault, "check" | "code">) =>
-    judgeFault({ service: undefined, record: undefined, failing: [], ...fault }).says;
+    String(judgeFault({ service: undefined, record: undefined, failing: [], ...fault }).says);
 
   it("quotes what a failing check has printed, and not its arguments", () => {
     const exit = (output?: string) =>

@@ -36,7 +36,7 @@ describe("attacks in a log", () => {
     assert.deepEqual([code, check, severity], ["brute_force", "log", "high"]);
     assert.equal(incidents.length, 1);
     assert.match(
-      found!.summary,
+      String(found!.summary),
       /^2 sources attack logins on .*; 203\.0\.113\.9 failed 9 times$/,
     );
     await auth.append(...failedLogins("203.0.113.77", 30));
@@ -218,7 +218,7 @@ describe("attacks in a log", () => {
       const { findings: [found], incidents } = await auth.sweep();
       assert.equal(incidents.length, 1);
       assert.equal(found!.code, "brute_force");
-      assert.match(found!.summary, /^39 sources attack logins on .* failed 5 times$/);
+      assert.match(String(found!.summary), /^39 sources attack logins on .* failed 5 times$/);
       assert.ok(sourcesOf(found!).every(({ failures }) => failures === 5));
       assert.equal(found!.detail.more_sources, 19);
     });

@@ -51,7 +51,7 @@ describe("the log detector", () => {
       await app.append(...minute(10, 40, 50));
       const { findings: [found] } = await app.sweep();
       assert.deepEqual([found!.code, found!.service], ["error_rate", "shop"]);
-      assert.match(found!.summary, /has 40 errors in a minute; a bad minute had 6 before/);
+      assert.match(String(found!.summary), /has 40 errors in a minute; a bad minute had 6 before/);
       assert.equal((found!.detail.samples as string[]).length, 6);
     });
 
@@ -119,7 +119,10 @@ describe("the log detector", () => {
         await app.append(...lines(5, 40));
         const { codes, findings } = await app.sweep();
         assert.deepEqual(codes, ["error_rate"]);
-        assert.match(findings[0]!.summary, /has 40 errors in a minute; a bad minute had 1 before/);
+        assert.match(
+          String(findings[0]!.summary),
+          /has 40 errors in a minute; a bad minute had 1 before/,
+        );
       });
     }
 
@@ -214,7 +217,7 @@ describe("the log detector", () => {
       const kept = [...messages.slice(0, 3), ...messages.slice(-3)];
       assert.deepEqual(detail.samples.map((line) => `${line}\n`), kept.map(error));
       assert.deepEqual(detail.templates, messages);
-      assert.match(found!.summary, /has 7 new kinds of lines/);
+      assert.match(String(found!.summary), /has 7 new kinds of lines/);
     });
 
     it("are told by the field with the message, where lines have named fields", async () => {

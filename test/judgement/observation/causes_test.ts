@@ -32,7 +32,7 @@ describe("causes of faults", () => {
     assert.equal(judged.support, 0.85);
     assert.equal(judged.confidence, 0.91); // 9 of 9 with such a support were right: (9 + 1) / (9 + 2)
     assert.equal(judged.category, "compute");
-    assert.match(judged.says, /^shop has no file descriptor left/);
+    assert.match(String(judged.says), /^shop has no file descriptor left/);
   });
 
   const MEASURED: readonly (readonly [cause: string, code: string, ...seen: Seen[]])[] = [
@@ -225,7 +225,7 @@ describe("causes of faults", () => {
       assert.equal(judged.cause, null);
       assert.equal(judged.confidence, 0);
       assert.equal(judged.category, null);
-      assert.match(judged.says, /not known; the symptom is status 500/);
+      assert.match(String(judged.says), /not known; the symptom is status 500/);
     });
   }
 });

@@ -203,7 +203,7 @@ describe("sources of observations", () => {
       const { says, text, figures } = only(
         await look("check", await service({ check: { http: `http://${place}/` } })),
       );
-      assert.match(says, /^It answers 503 in \d+ ms/);
+      assert.match(String(says), /^It answers 503 in \d+ ms/);
       assert.match(text!, /retry-after: 9/);
       assert.match(text!, /No lease/);
       assert.ok(Math.abs(Number(figures!.clock_offset_s) + 3_600) < 30);
@@ -306,7 +306,7 @@ describe("sources of observations", () => {
       await utimes(join(cwd, "old.log"), old, old);
       const site = await service(nodeProcess(IDLE, { cwd }));
       const { says, text } = only(await look("log", site));
-      assert.match(says, /^web\.log has /);
+      assert.match(String(says), /^web\.log has /);
       assert.equal(text!.trim(), "ERROR lease lost, password=[secret]");
     });
 
@@ -354,11 +354,11 @@ describe("sources of observations", () => {
       const open = `for (let i = 0; i < 60; i++) require('fs').openSync(${JSON.stringify(path)})`;
       const { site } = await server(open, "ulimit -n 90");
       assert.match(
-        only(await look("process", site)).says,
+        String(only(await look("process", site)).says),
         /of 90 descriptors are open \(60 of them on one file: it does not close them\)/,
       );
       const { site: other } = await server(open, "ulimit -n 900");
-      assert.doesNotMatch(only(await look("process", other)).says, /does not close/);
+      assert.doesNotMatch(String(only(await look("process", other)).says), /does not close/);
     });
 
     it("measure memory beside the limit of the heap", async () => {
@@ -523,7 +523,7 @@ describe("sources of observations", () => {
         [false, true, "app.json"],
         "nothing has read it yet",
       );
-      assert.match(says, /app\.json can't be parsed/);
+      assert.match(String(says), /app\.json can't be parsed/);
     });
 
     it("takes what a running program writes for no deploy", async () => {
@@ -544,7 +544,7 @@ describe("sources of observations", () => {
     const site = await service();
     const unit = only(await look("unit", site, { unit: "no-such.service" }));
     if (unit.code === "not_had") assert.equal(unit.figures!.reason, "no_program");
-    else assert.match(unit.says, /no-such\.service/);
+    else assert.match(String(unit.says), /no-such\.service/);
     const { code, figures } = only(await look("container", site, { container: "no-such" }));
     assert.equal(code, "not_had");
     assert.match(String(figures!.reason), /^[a-z_]+$/);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { findInjection } from "../../../judgement/guard/mod.ts";
-import { makeSafe } from "../../../mcp/mod.ts";
+import { createMakeSafe } from "../../../mcp/mod.ts";
 import { formatPostmortem } from "../../../operations/incidents/tickets/mod.ts";
 import { event, factsOf, type IncidentRecord } from "./sentences/_facts.ts";
 
@@ -10,8 +10,9 @@ const MARKS = /[\uFDD0\uFDD1]/;
 
 describe("the quotes of a postmortem", () => {
   const quotesOf = (record: IncidentRecord) => formatPostmortem(factsOf(record)).quotes.join("\n");
-  const foundIn = (record: IncidentRecord) =>
-    makeSafe({ postmortem: formatPostmortem(factsOf(record)) }, findInjection).injections;
+  const makeSafe = createMakeSafe(findInjection, () => Promise.resolve(new Map()));
+  const foundIn = async (record: IncidentRecord) =>
+    (await makeSafe("platform", { postmortem: formatPostmortem(factsOf(record)) })).injections;
 
   const fields: readonly (readonly [string, IncidentRecord])[] = [
     ["the title", { ticket: { title: ORDER } }],
@@ -27,9 +28,9 @@ describe("the quotes of a postmortem", () => {
     ["an event of an unknown kind", { events: [event(ORDER)] }],
   ];
   for (const [name, record] of fields) {
-    it(`include ${name}, so that orders in it are found`, () => {
+    it(`include ${name}, so that orders in it are found`, async () => {
       assert.match(quotesOf(record), /Ignore all previous instructions/);
-      assert.deepEqual(foundIn(record).map(({ at }) => at), ["/postmortem"]);
+      assert.deepEqual((await foundIn(record)).map(({ at }) => at), ["/postmortem"]);
     });
   }
 
