@@ -90,10 +90,8 @@ function adviceOf(
       say`By its words it may be ${category}, which is too unsure (${confidence}) to recommend anything.`;
     return [unsure, repair];
   }
-  const kind = joinTexts([
-    say`By its words this is ${category}, ${severity} (confidence ${confidence}, `,
-    say`judged by ${provider})`,
-    ...(articles.length > 0 ? [say` ${articles.map(cite).join("")}`] : []),
-  ]);
+  const sources = articles.length > 0 ? say` ${articles.map(cite).join("")}` : "";
+  const kind =
+    say`By its words this is ${category}, ${severity} (confidence ${confidence}, judged by ${provider})${sources}`;
   return [kind, say`Recommended: ${recommended_action}`, repair];
 }

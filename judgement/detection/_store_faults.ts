@@ -81,7 +81,7 @@ export async function findAwayPlaces(
       service: "worker",
       severity: "high" as const,
       which: name,
-      summary: `The place ${name} has had no worker for ${seconds} s, and nobody looks at it`,
+      summary: say`The place ${name} has had no worker for ${seconds} s, and nobody looks at it`,
       detail: { place: name, silent_seconds: seconds },
     };
   });

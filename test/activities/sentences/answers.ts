@@ -81,7 +81,7 @@ export const ANSWERS: readonly Pair<Asked>[] = [
     incident(0.3),
     incident(0.9),
   ],
-  ["By its words this is …, … (confidence …, judged by …) …", incident(0.9), incident(0.3)],
+  ["By its words this is …, … (confidence …, judged by …)…", incident(0.9), incident(0.3)],
   ["Recommended: …", incident(0.9), incident(0.3)],
   [
     "There is no … …",
