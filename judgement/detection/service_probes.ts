@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { FLAPPING } from "../../contract/domain/mod.ts";
+import { FLAPPING, say, type Text } from "../../contract/domain/mod.ts";
 import { checkKind, probe, type ProbeResult, type Service } from "../../integrations/host/mod.ts";
 import {
   getProbeHistories,
@@ -177,12 +177,12 @@ async function createFinding(
   const { name } = service;
   const { check } = finding;
   const deviation = state === "slow" ? deviationOf(elapsedMs, history) : undefined;
-  const summaries: Readonly<Record<string, string>> = {
-    down: `${name} fails its ${check} check (${code})`,
-    slow: `${name} passes its ${check} check, but takes longer than ${
+  const summaries: Readonly<Record<string, Text>> = {
+    down: say`${name} fails its ${check} check (${code})`,
+    slow: say`${name} passes its ${check} check, but takes longer than ${
       slowLimitOf(service, settings)
     } ms`,
-    flapping: `${name} goes up and down`,
+    flapping: say`${name} goes up and down`,
   };
   return {
     ...finding,

@@ -23,7 +23,9 @@ describe("composeAnswer()", () => {
     const store = { asPlatform: () => undefined };
     const { composeAnswer } = reasoningActivities({ store } as never);
     const { answer, citations } = await composeAnswer(input);
-    assert.deepEqual([answer, citations.map(({ id }) => id)], ["It is down. [1]", ["meant"]]);
+    assert.deepEqual([String(answer), citations.map(({ id }) => id)], ["It is down. [1]", [
+      "meant",
+    ]]);
   });
 });
 

@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { type LoopResult, TASK_QUEUE, WORKFLOW } from "../../contract/domain/mod.ts";
 import {
   actOnce,
@@ -12,13 +16,16 @@ import {
   stopManagedProcess,
 } from "../../integrations/host/mod.ts";
 import { createServiceFinding } from "../../judgement/detection/mod.ts";
+import { loadCatalogue, putInForce } from "../../judgement/runbooks/mod.ts";
 import { identifyProcess, stopProcess } from "../../runtime/embedded/mod.ts";
+import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
 import { putService } from "../../store/cmdb/mod.ts";
-import { listTicketEvents, openTicket } from "../../store/incidents/mod.ts";
+import { listRepairsOfTicket, listTicketEvents, openTicket } from "../../store/incidents/mod.ts";
 import type { itsmLoop } from "../../workflows/mod.ts";
-import { freePort } from "../_run.ts";
+import { freePort, testFolder } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { openLoop, type TestLoop } from "./_loop.ts";
+import { writeRunbooks } from "./_runbooks.ts";
 import { listEffectsOn } from "./_ticket_record.ts";
 
 /** A server that answers with a status. */
@@ -77,6 +84,53 @@ describe("repairs of causes that were observed", () => {
       effectId: randomBytes(12).toString("hex"),
       service: name,
       act: restart!,
+    });
+  }
+
+  /** Serves a service whose clock is off by the seconds in a file; while it is, tokens are refused. */
+  async function serviceByClock(name: string, file: string) {
+    const server = createServer((_, res) => {
+      const offset = Number(readFileSync(file, "utf8"));
+      res.sendDate = false;
+      res.setHeader("date", new Date(Date.now() + 1_000 * offset).toUTCString());
+      res.writeHead(offset === 0 ? 200 : 401).end();
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    closing.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    return await put({ name, check: { http: `http://127.0.0.1:${port}/` } });
+  }
+
+  for (
+    const [how, offset, sets, outcome] of [
+      ["ahead", 7_200, 0, "sealed"],
+      ["behind", -7_200, 0, "sealed"],
+      ["as wrong as before", 7_200, 3_600, "escalated"],
+    ] as const
+  ) {
+    it(`set a clock that is ${how}, and prove it by the service's check: ${outcome}`, async () => {
+      const folder = await testFolder();
+      const [file, program] = [join(folder, "offset"), join(folder, "set-clock")];
+      await writeFile(file, String(offset));
+      await writeFile(program, `#!/bin/sh\necho ${sets} > ${file}\n`, { mode: 0o755 });
+      const service = await serviceByClock(`clock-${offset}-${sets}`, file);
+      await writeRunbooks(join(loop.config.dataDir, "runbooks"), {}, [program]);
+      await putInForce(loop.store, loadCatalogue(loop.config));
+      const values = { clock_command: [program] };
+      await replaceRunbookValues(loop.store.db, { [service.name]: values });
+      const { outcome: ended, ticket_id } = await heal(service, "status_401");
+      assert.equal(ended, outcome);
+      assert.equal((await readFile(file, "utf8")).trim(), String(sets));
+      const events = await listTicketEvents(loop.store.db, ticket_id!);
+      const { cause, action } = events.find(({ kind }) => kind === "diagnosed")!.data;
+      assert.deepEqual([cause, action], ["clock_wrong", "clock-wrong"]);
+      const told = events.find(({ kind }) => kind === "notified")!.data.message;
+      assert.match(String(told), /^The clock of .* is off by 7(?:200|199|201) seconds\.$/);
+      const repairs = await listRepairsOfTicket(loop.store.db, ticket_id!);
+      assert.deepEqual(
+        repairs.map(({ runbook, verified }) => [runbook, verified]),
+        [["clock-wrong", outcome === "sealed"]],
+      );
     });
   }
 

@@ -185,7 +185,7 @@ describe("the crew beside the loop", () => {
       }]);
       const { inspectLogs, triageIncident } = crewActivities(loop);
       const scope = { incident: "x", services: [name], round: 1 };
-      assert.deepEqual((await inspectLogs(scope, [])).says, [
+      assert.deepEqual((await inspectLogs(scope, [])).says.map(String), [
         "no finding of the log detector is open on them",
       ]);
       const triage = await triageIncident({ incident: "Something is wrong" });

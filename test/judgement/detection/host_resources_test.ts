@@ -53,7 +53,7 @@ describe("host_resources", () => {
     assert.deepEqual([full!.code, full!.severity], ["disk_full", "high"]);
     assert.equal(full!.fingerprint, filling!.fingerprint);
     assert.equal(
-      full!.summary,
+      String(full!.summary),
       `The bound of the folder ${folder} on ${context.config.place} is 96 % used up`,
     );
     assert.deepEqual([full!.detail.used_bytes, full!.detail.free_bytes], [9_600, 400]);
