@@ -90,7 +90,7 @@ describe("alerts of an Alertmanager", () => {
     assert.deepEqual(others, []);
     assert.equal(incidents.length, 1);
     const { service, check, code, severity, detector, summary } = found!;
-    assert.deepEqual({ service, check, code, severity, detector, summary }, {
+    assert.deepEqual({ service, check, code, severity, detector, summary: String(summary) }, {
       service: "shop",
       check: "alert",
       code: "alert_down",
@@ -187,7 +187,7 @@ alerts:
     ];
     const { findings } = await sweep();
     const told = findings.map(({ service, code, summary, detail }) => {
-      return [service, code, summary, detail.alert_count];
+      return [service, code, String(summary), detail.alert_count];
     }).sort((a, b) => Number(a[3]) - Number(b[3]));
     assert.deepEqual(told, [
       [
