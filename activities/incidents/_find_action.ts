@@ -127,8 +127,10 @@ export function createActionFinder(parts: ActivityParts) {
       }
       try {
         const action = hashAction(await createAction(runbook, target, { values, catalogue }));
-        const tried = repairs.findLast(({ action_sha256, intended_at }) =>
-          action_sha256 === action.sha256 && intended_at >= since
+        const tried = repairs.findLast((one) =>
+          one.action_sha256 === action.sha256 && one.intended_at >= since ||
+          one.runbook === runbook.runbook && one.verified === false &&
+            one.intended_at >= finding.observed_at // what it was given differs by what was measured since
         );
         if (!tried || finding.resumes?.action_sha256 === action.sha256) {
           return { action, passed_over };
