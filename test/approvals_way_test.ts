@@ -307,6 +307,8 @@ describe("a repair that waits for people, on a platform started by npm start", (
       join(data, "sealoop.comms.yaml"),
       JSON.stringify({ platform: { channels, rules } }),
     );
+    const inForce = join(data, "in_force", "sealoop.comms.yaml");
+    await eventually(() => Promise.resolve(existsSync(inForce)));
     let killed: number | undefined;
     answer = () => {
       const { pid } = platform.processes().find(({ name }) => name === "worker")!;
