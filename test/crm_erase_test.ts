@@ -32,7 +32,7 @@ const TABLES = (
 ).split(" ");
 /** Tables of tenants into which no text of people gets, and no argument of a call. */
 const NO_TEXTS = new Set((
-  "calendar_links calendar_occurrences conversations crm_activities deal_stays detections keys log_places " +
+  "calendar_links calendar_occurrences composed_texts conversations crm_activities deal_stays detections keys log_places " +
   "message_counts message_deliveries message_routing probe_history runbook_values service_edges services " +
   "suppressions ticket_sightings webhooks " +
   "device_inventories device_states device_statements heartbeat_batches split_views tenant_approvers tenant_tokens " +

@@ -76,7 +76,13 @@ describe("the agent's own", () => {
             position: Number(fields.chain_position),
             previousHash: String(fields.prev_hash),
           };
-          const { verified } = verifyRecord(record, place, keys, NODE_PRIMITIVES).verdict;
+          const { verdict: { verified }, places } = verifyRecord(
+            record,
+            place,
+            keys,
+            NODE_PRIMITIVES,
+          );
+          if (places.fault) continue; // no device reads what places do
           const { error } = await agent.call("verify_record", { record, keys: trusted });
           assert.equal(error === undefined, verified, `${server.name}: ${error}`);
         }

@@ -262,12 +262,8 @@ describe("webhooks", () => {
     const others = [await open("Printer is out of ink"), await open("Printer is out")];
     begun.length = 0;
     answer(); // it fails, and is under way again
-    await people.eventually(() => Promise.resolve(begun.length > 2 || undefined));
-    assert.deepEqual(
-      begun.map(({ attempt }) => attempt),
-      Array(begun.length).fill(2),
-      "it is held",
-    );
+    const held = () => begun.filter(({ attempt }) => attempt === 2).length;
+    await people.eventually(() => Promise.resolve(held() > 2 || undefined));
     assert.equal(at("/paused", ticket).length, 1);
     for (const other of others) assert.equal(at("/paused", other).length, 0);
     await setFlag(people.store, "pause_webhooks", false);
