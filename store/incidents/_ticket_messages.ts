@@ -55,6 +55,8 @@ const REASONS: Readonly<Record<string, Text>> = {
 const GUARDRAILS_AWAY = "guardrails_away";
 /** Most runbooks that are listed. */
 const MAX_LISTED = 6;
+/** Most characters of what a repair has printed, from its end. */
+const MAX_PRINTED = 500;
 
 /** The event that is told. */
 interface Event {
@@ -119,6 +121,11 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
     "SELECT data FROM ticket_events WHERE ticket_id = $1 AND kind = 'recurs' ORDER BY id DESC LIMIT 1",
     [id],
   ))?.data;
+  const printed = (await trx.first<{ printed: string | null }>(
+    `SELECT data ->> 'printed' AS printed FROM ticket_events
+     WHERE ticket_id = $1 AND kind IN ('remediated', 'remediation_failed') ORDER BY id DESC LIMIT 1`,
+    [id],
+  ))?.printed;
   const reason = String(data.reason ?? "");
   const why = reason === "" ? [] : [describeEscalation(reason)];
   const listed = joinTexts(
@@ -130,6 +137,9 @@ async function explainEscalation(trx: Db, id: string, { data }: Event): Promise<
     ...why.map((text) => say`${text}.`),
     ...(recurs === undefined ? [] : [say`${recurs.message} The problem is ${recurs.problem_id}.`]),
     ...(cause_says === undefined ? [] : [cause_says]),
+    ...(printed
+      ? [say`The last repair printed at its end: “${printed.slice(-MAX_PRINTED).toWellFormed()}”.`]
+      : []),
     describeNextStep(reason),
     ...(listed.length === 0
       ? []

@@ -4,6 +4,9 @@ import { describeEscalation } from "../../../store/incidents/mod.ts";
 
 type Data = Event["data"];
 
+/** The end of what was printed, where programs say why they failed. */
+const MAX_PRINTED = 200;
+
 /** The facts that sentences about events are made from. */
 type Told = Pick<PostmortemFacts, "events" | "moves">;
 
@@ -31,7 +34,7 @@ export function formatTimeline(facts: Told): string {
 export function describeEvent(event: Event, facts: Told): string {
   const { kind, data } = event;
   const says = SENTENCES[kind];
-  if (says) return says(data);
+  if (says) return [says(data), ...describePrinted(data)].join(" ");
   const move = /^approval_(.+)$/.exec(kind)?.[1];
   return move ? describeMove(move, data, facts) : `${words(kind)}.`;
 }
@@ -127,6 +130,12 @@ const SENTENCES: Readonly<Record<string, (data: Data) => string>> = {
       ? "A person closed the ticket."
       : "The ticket was closed with a note.",
 };
+
+/** Tells the end of what a step has printed; of several steps, each has an event of its own. */
+function describePrinted({ printed, steps }: Data): string[] {
+  if (typeof printed !== "string" || Array.isArray(steps) && steps.length > 1) return [];
+  return [`It printed at its end: ${code(printed.slice(-MAX_PRINTED).toWellFormed())}.`];
+}
 
 function why(reason: unknown, status: unknown): string {
   if (reason) return tell(describeEscalation(String(reason)));

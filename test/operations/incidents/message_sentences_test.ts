@@ -20,7 +20,7 @@ describe("the sentences of messages about tickets", () => {
   after(() => drop());
 
   /** Returns the newest message about a ticket. */
-  async function tell({ kind, reason, passedOver, recurs }: ToldTicket): Promise<string> {
+  async function tell({ kind, reason, passedOver, recurs, printed }: ToldTicket): Promise<string> {
     const db = store.asPlatform();
     const id = `INC-${randomBytes(6).toString("hex")}`;
     await openTicket(db, {
@@ -40,6 +40,7 @@ describe("the sentences of messages about tickets", () => {
     const passed_over = passedOver ? [{ runbook: "clean", code: "x", why: "not its kind" }] : [];
     await add("diagnosed", { symptom: "timeout", cause: null, passed_over });
     if (recurs) await add("recurs", { message: "The fifth within the hour.", problem_id: "INC-2" });
+    if (printed) await add("remediated", { printed: "no such unit" });
     await add(kind, reason ? { reason } : {});
     const { messages: [newest] } = await listMessages(db, { ticketId: id }, 1);
     return `${newest!.subject}\n${newest!.text}`;

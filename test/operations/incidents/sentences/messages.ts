@@ -7,6 +7,7 @@ export interface ToldTicket {
   readonly reason?: string;
   readonly passedOver?: boolean;
   readonly recurs?: boolean;
+  readonly printed?: boolean;
 }
 
 const escalated = (reason = "", more: Partial<ToldTicket> = {}): ToldTicket => ({
@@ -63,6 +64,11 @@ export const MESSAGES: readonly Pair<ToldTicket>[] = [
     "… The problem is …",
     escalated("comes_back", { recurs: true }),
     escalated("comes_back"),
+  ],
+  [
+    "The last repair printed at its end: “…”.",
+    escalated("not_healed", { printed: true }),
+    escalated("not_healed"),
   ],
   [
     "These runbooks were looked at, and are not used:…",

@@ -120,6 +120,11 @@ export const TIMELINE: readonly Pair<Told>[] = [
     ["remediation_failed", { state: "not_done" }],
     ["remediation_failed", { state: "partly_done" }],
   ],
+  [
+    "It printed at its end: …",
+    ["remediated", { runbook: "r", printed: "no such unit" }],
+    ["remediated", { runbook: "r", printed: "no such unit", steps: [{}, {}] }],
+  ],
   ["The check passed.", ["verified"], ["verification_failed", { code: "timeout" }]],
   [
     "The check still failed: …",
