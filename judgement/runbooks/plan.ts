@@ -1,5 +1,5 @@
 import { lstatSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, extname } from "node:path";
 import { matchesGlob } from "../../integrations/files/mod.ts";
 import {
   checkFolder,
@@ -51,6 +51,9 @@ interface Amount {
 /** Returns whether a file system needs more than this amount to be moved. */
 type NeedTest = (device: number, moved: Amount) => boolean;
 
+/** Most kinds of files that are named. */
+const MAX_KINDS = 3;
+
 /** Returns the limit that a step's bounds set. */
 export function limitOf({ files, bytes: size }: ResolvedStep["bounds"]): CleanLimit {
   return { files: files ?? Infinity, bytes: size === undefined ? Infinity : bytes(size) };
@@ -77,6 +80,23 @@ export function planClean(clean: Clean, limit: CleanLimit): CleanPlan {
   }
   candidates.sort((a, b) => a.changedMs - b.changedMs || (a.path < b.path ? -1 : 1));
   return select(candidates, limit, needTest(clean, folders));
+}
+
+/** Says why a clean step would move nothing: what it moves, and which files are there, the most frequent kinds first. */
+export function describeOthers({ folders, match, older_than, proof }: Clean): string {
+  const counts = new Map<string, number>();
+  for (const folder of folders.map(checkFolder)) {
+    for (const { path } of walkFiles(folder, { device: lstatSync(folder).dev })) {
+      const kind = `*${extname(path)}`;
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    }
+  }
+  const kinds = [...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_KINDS)
+    .map(([kind, count]) => `${count} ${kind}`);
+  const proven = proof ? `, each proven to be of the kind ${proof.replaceAll("_", " ")}` : "";
+  return `It moves only ${match.join(", ")} older than ${older_than}${proven}; there are ${
+    kinds.join(", ") || "no files"
+  }`;
 }
 
 function isWanted({ path }: FoundFile, { match, except }: Clean): boolean {

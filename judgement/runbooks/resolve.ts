@@ -5,7 +5,14 @@ import { formatBytes } from "./_units.ts";
 import { checkCommand } from "./commands.ts";
 import { NotApplicable } from "./errors.ts";
 import type { Catalogue, Runbook } from "./load.ts";
-import { type Clean, type CleanLimit, type CleanPlan, limitOf, planClean } from "./plan.ts";
+import {
+  type Clean,
+  type CleanLimit,
+  type CleanPlan,
+  describeOthers,
+  limitOf,
+  planClean,
+} from "./plan.ts";
 import type { CommandAct, ObservedFacts, ResolvedStep, StepDocument } from "./schema.ts";
 
 /** A runbook resolved for one service. */
@@ -98,7 +105,7 @@ function excessNow(step: ResolvedStep): string | undefined {
   const { bounds, clean } = step;
   const wanted = plan(clean!, limitOf(bounds));
   if (wanted.files.length === 0) {
-    throw new NotApplicable("nothing_to_move", "No file there is old enough and matches");
+    throw new NotApplicable("nothing_to_move", describeOthers(clean!));
   }
   const reason = excess(wanted, limitOf({ ...bounds, ...bounds.ask_above }));
   return reason && sentenceOf(step, reason);

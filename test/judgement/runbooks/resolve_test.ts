@@ -83,6 +83,19 @@ describe("resolveRunbook()", () => {
     );
   });
 
+  it("says what it moves, and what is there, where nothing is to be moved", async () => {
+    const folder = await testFolder();
+    for (const name of ["a.log", "b.log", "c.log", "d.dat"]) {
+      await writeOldFile(join(folder, name), 3);
+    }
+    const disk = { path: folder, maxBytes: 1_000 };
+    assert.throws(() => resolve("service-spool-full", {}, { disk }), {
+      code: "nothing_to_move",
+      message: "It moves only *.done, *.finished, *.processed, *.tmp, *.bak older than 1d; " +
+        "there are 3 *.log, 1 *.dat",
+    });
+  });
+
   it("says how much more is to be moved than may be moved unasked", async () => {
     const folder = await testFolder();
     await mkdir(join(folder, "dumps"));
