@@ -50,7 +50,9 @@ export function createReportClassifier(
     }).slice(0, MAX_PASSAGES);
     const msLeft = ANSWER_MS - (performance.now() - started);
     const answer = measured ? undefined : await askModel({ ...request, passages }, msLeft);
-    const { category, severity, confidence, recommended_action } = answer ?? local;
+    const { category, severity, confidence } = answer ?? local;
+    // What a model recommends in its own words is never shown.
+    const advice = answer ? classifier.advise(answer.citations) : local.recommended_action;
     const cited = (answer ?? { citations: citations.map(({ id }) => id) }).citations;
     const sources = passages.filter(({ id }) => id === measured?.article || cited.includes(id));
     return {
@@ -58,7 +60,7 @@ export function createReportClassifier(
         category,
         severity,
         confidence,
-        recommended_action: adviceAt(confidence, recommended_action),
+        recommended_action: adviceAt(confidence, advice),
         citations: sources.slice(0, MAX_CITATIONS)
           .map(({ id, title, score, sha256 }) => ({ id, title, score, sha256 })),
       },

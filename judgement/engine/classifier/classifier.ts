@@ -71,6 +71,8 @@ export interface Classifier {
    * @param incidents are ranked with the articles
    */
   classify(report: Report, incidents?: readonly IncidentPassage[]): Classification;
+  /** Returns the first check and the first fix of the first article among citations; without one, that a person has to read. */
+  advise(citations: readonly string[]): string;
   /** Finds articles that share words with a text. */
   readonly search: Search;
   /** Returns how much of a question a passage treats, ≥ 0. Comparable between questions. */
@@ -167,11 +169,15 @@ function createClassifier(
       .slice(0, MAX_PASSAGES).map((one) => ({ ...one, score: round(one.score) }));
   }
 
+  const advise = (citations: readonly string[]) =>
+    actionOf(citations.map((id) => articleOf.get(id)).find((one) => one !== undefined));
+
   const termsOfArticle = new Map(articles.map(({ id }, at) => [id, terms[at]!]));
   const openings = [...lists.thesaurus.question ?? [], ...lists.signals.question ?? []]
     .filter((one) => !one.includes("*"));
 
   return {
+    advise,
     search,
     treat: createTreatment(
       compare,
@@ -187,12 +193,11 @@ function createClassifier(
       const passages = rank(report, incidents, predictRanking(read).categories);
       const citations = passages.filter(({ score }) => score >= MIN_RELEVANCE)
         .slice(0, MAX_CITATIONS);
-      const article = citations.map(({ id }) => articleOf.get(id)).find((one) => one !== undefined);
       return {
         category: CATEGORIES[categories.indexOf(best)]!,
         severity,
         confidence,
-        recommended_action: adviceAt(confidence, actionOf(article)),
+        recommended_action: adviceAt(confidence, advise(citations.map(({ id }) => id))),
         passages,
         citations,
       };
