@@ -1,6 +1,40 @@
 import assert from "node:assert/strict";
-import { matchRunbooks, type RunbookIncident } from "../../../judgement/runbooks/mod.ts";
+import { isUnfit, matchRunbooks, type RunbookIncident } from "../../../judgement/runbooks/mod.ts";
 import { shipped } from "./_runbook.ts";
+
+describe("isUnfit()", () => {
+  const RESTARTS = ["restart-service", "systemd-unit-restart", "container-restart"];
+  const MENDED: readonly (readonly [code: string, cause?: string])[] = [
+    ["refused"],
+    ["timeout"],
+    ["econnreset"],
+    ["status_500"],
+    ["status_500", "memory_exhausted"],
+    ["status_503", "descriptors_exhausted"],
+  ];
+  const NOT_MENDED: readonly (readonly [code: string, cause?: string])[] = [
+    ["status_401"],
+    ["status_404"],
+    ["self_signed_cert_in_chain"],
+    ["cert_has_expired"],
+    ["slow"],
+    ["status_500", "certificate_untrusted"],
+    ["timeout", "dependency_slow"],
+    ["refused", "bad_configuration"],
+    ["status_500", "disk_full"],
+    ["refused", "port_taken"],
+  ];
+
+  for (const name of RESTARTS) {
+    it(`lets ${name} restart a service only for what a restart mends`, () => {
+      const runbook = shipped.runbooks.find((one) => one.runbook === name)!;
+      const refused = ([code, cause]: readonly [string, string?]) =>
+        isUnfit(runbook, { finding: { check: "http", code }, cause: cause ?? null });
+      assert.deepEqual(MENDED.filter(refused), []);
+      assert.deepEqual(NOT_MENDED.filter((one) => !refused(one)), []);
+    });
+  }
+});
 
 describe("matchRunbooks()", () => {
   const names = (
