@@ -51,7 +51,7 @@ async function endFailed(
       subject: id,
       action: "media.make",
       outcome: "failed",
-      details: { id, code, ...run },
+      details: { id, code, state: "unknown", ...run }, // no place says what it has done
       evidence: { failure },
     });
     return true;
