@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type pg from "pg";
 import { printRecord } from "../receipts/mod.ts";
 import { collectKeys, type TrustedKey } from "../rules/mod.ts";
@@ -50,7 +51,10 @@ export async function refill(
   if (head.size + receipts.length < committed.size) return undefined;
   let keys: readonly TrustedKey[] = await listKeys(writer); // and those that the receipts introduce, which verifying them proves
   let place = toPlace(head);
-  const verified = receipts.map((receipt) => {
+  const verified: CommittedReceipt[] = [];
+  for (const receipt of receipts) {
+    // Else the session with the lock would be idle for as long as all of it takes, and end.
+    if (verified.length % MAX_BATCH_SIZE === 0) await endOfTurn();
     const text = printRecord({
       record: receipt.record,
       hash: receipt.hash.toString("hex"),
@@ -67,8 +71,8 @@ export async function refill(
         new SealingHeld(`Receipt ${position} of the signer's journal ${reason}. ${EXPORT}`),
     );
     place = toPlace({ size: next.position + 1, hash: next.hash });
-    return next;
-  });
+    verified.push(next);
+  }
   await writer.query("BEGIN");
   try {
     let end = head;
