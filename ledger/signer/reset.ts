@@ -44,9 +44,11 @@ export async function resetSigner(
 
 /** Sets the time of the newest signature to now, where the clock was wrong then. */
 export async function acceptClock(keyFile: string, objects?: JournalObjects): Promise<void> {
-  const { state, damage } = await readSignerState(keyFile, objects);
-  if (damage) throw damage;
-  await replaceJournal(keyFile, objects, { ...state, signedAt: Date.now() });
+  // The state is read as the journal is taken over: what is signed until then stays in it.
+  const journal = await openPlace(keyFile, objects).open((entries) =>
+    toEntries({ ...replay(entries), signedAt: Date.now() })
+  );
+  await journal.close();
 }
 
 /** Begins the next generation of the journal with a state. Whoever had it open gives no more signatures. */
