@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { BadKeyFile } from "../crypto/mod.ts";
@@ -87,14 +87,21 @@ function end(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** Removes the socket of a process that was killed. @throws {Error} somebody answers there */
+/** Removes the socket of a process that was killed. @throws {Error} it is no socket, or somebody may answer there */
 async function removeStaleSocket(path: string): Promise<void> {
-  if (!existsSync(path)) return;
-  const isServed = await new Promise<boolean>((resolve) => {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file) return;
+  if (!file.isSocket()) {
+    throw new Error(`Cannot listen on ${path}: it is no socket. Name a path that is free`);
+  }
+  const isServed = await new Promise<boolean>((resolve, reject) => {
     const socket = connect(path, () => {
       socket.destroy();
       resolve(true);
-    }).on("error", () => resolve(false));
+    }).on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNREFUSED") resolve(false);
+      else reject(error);
+    });
   });
   if (isServed) throw new Error(`Another signer answers at ${path}`);
   rmSync(path);
