@@ -90,9 +90,10 @@ export async function reportSignerProblem(
 
 /** @param inForce the key that has to sign; undefined: any */
 async function findKeyProblem(
-  { keyFile, signerSocket }: SignerProof,
+  proof: SignerProof,
   inForce: string | undefined,
 ): Promise<SignerProblem | undefined> {
+  const { keyFile, signerSocket } = proof;
   const waitsFor = "the ledger's key";
   let key: ReceiptKey;
   try {
@@ -110,7 +111,8 @@ async function findKeyProblem(
     const message = Buffer.concat([Buffer.from("sealoop proof of a signer\n"), randomBytes(32)]);
     const [signature] = await key.sign([message]);
     const isAble = verifyEd25519(own, message, signature!);
-    const isKnown = inForce === undefined || own === inForce || isNext(keyFile, inForce);
+    const isKnown = inForce === undefined || own === inForce || isNext(keyFile, inForce) ||
+      await hasLostReceipts(proof);
     if (isAble && isKnown) return undefined;
     const where = signerSocket ?? keyFile;
     const says = isKnown
@@ -139,6 +141,16 @@ function isNext(keyFile: string, publicKey: string): boolean {
   const next = openFileKey(path);
   void next.close();
   return next.publicKey.toString("hex") === publicKey;
+}
+
+/**
+ * Returns true where the database lacks receipts that were committed. One of them may have introduced the key: they are put
+ * back at the beginning of a turn, which then compares the key.
+ */
+async function hasLostReceipts({ store, keyFile, journal }: SignerProof): Promise<boolean> {
+  const { state: { committed } } = await readSignerState(keyFile, journal);
+  const { size } = await readNeeds(store); // after the journal, which is never ahead of it in what is committed
+  return committed !== undefined && size < committed.size;
 }
 
 /** The log would make a second key under the same name, which contradicts the first. */
