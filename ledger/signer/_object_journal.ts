@@ -171,11 +171,13 @@ export function openObjects(objects: JournalObjects): JournalPlace {
     },
     read,
     async *readKept() {
+      // First: what is packed meanwhile is then among those that are kept.
+      const { generations } = await readWrites();
       for (const { seq } of await list("kept")) {
         const bytes = await objects.get(keyOf(seq, "kept"));
         if (bytes) yield* decodeAll(bytes, keyOf(seq, "kept"));
       }
-      for (const writes of (await readWrites()).generations) yield* decode(writes).entries;
+      for (const writes of generations) yield* decode(writes).entries;
     },
     open,
   };
