@@ -165,6 +165,7 @@ export async function openSigner(
         return signed;
       }
       const remembering = known ? undefined : remember(batch);
+      if (socket !== undefined) await remembering; // a signature of another process has left that already
       const signing = key.sign(batch.receipts.map(({ record }) => record));
       const [signatures] = await Promise.all([signing, remembering]);
       given.set(known ?? batch, { publicKey, signatures });
