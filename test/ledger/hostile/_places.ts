@@ -92,6 +92,16 @@ function sealedWith(changes: Readonly<Record<number, Fields>> = {}): string[] {
 
 export const placed = sealedWith();
 
+/** The same, with a film that was not made, of which no place has said anything. */
+export const withoutFilm = sealedWith({
+  7: content(7, {
+    category: "media_made",
+    action: "media.make",
+    outcome: "failed",
+    details: { id: "VID-1", code: "Cancelled", state: "unknown" },
+  }),
+});
+
 const NOT_SIGNED = "has not signed";
 const NOT_ENROLLED = "no receipt before it enrols";
 const UNSIGNED = "no place has signed";

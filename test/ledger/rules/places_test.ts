@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { NODE_PRIMITIVES, verifyChain, verifyInParallel } from "../../../ledger/mod.ts";
 import { checkFile, checkRange, createTally, NOBLE } from "../../../ledger/page/checks/mod.ts";
 import { collectKeys, type TrustedKey, verifyRecord } from "../../../ledger/rules/mod.ts";
-import { falseActs, placed } from "../hostile/_places.ts";
+import { falseActs, placed, withoutFilm } from "../hostile/_places.ts";
 
 describe("acts of places", () => {
   let keys: readonly TrustedKey[] = [];
@@ -18,11 +18,18 @@ describe("acts of places", () => {
     return (await verifyInParallel(batches(), keys, { threads: 3 })).firstBreaks;
   }
 
-  it("hold where their places have signed them, and are enrolled before", async () => {
-    assert.deepEqual((await verifyChain(placed, keys)).breaks, []);
-    assert.deepEqual(await breaksInParallel(placed), []);
-    assert.deepEqual(checkFile(placed.join("\n"), keys, NOBLE).breaks, []);
-  });
+  for (
+    const [name, records] of [
+      ["their places have signed them, and are enrolled before", placed],
+      ["nothing was made, of which no place says anything", withoutFilm],
+    ] as const
+  ) {
+    it(`hold where ${name}`, async () => {
+      assert.deepEqual((await verifyChain(records, keys)).breaks, []);
+      assert.deepEqual(await breaksInParallel(records), []);
+      assert.deepEqual(checkFile(records.join("\n"), keys, NOBLE).breaks, []);
+    });
+  }
 
   for (const [name, reason, records] of falseActs()) {
     it(`don't hold: ${name}`, async () => {

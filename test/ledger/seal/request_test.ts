@@ -127,6 +127,10 @@ describe("requestSeal()", () => {
     await assert.rejects(sealed("of-another"), /of-another was refused: .*has not signed/);
     await requestSeal(db(), request("unsigned", unsigned));
     await assert.rejects(sealed("unsigned"), /unsigned was refused: .*no place has signed/);
+    const unmade = { category: "media_made", action: "media.make", outcome: "failed" };
+    const toldByNone = { id: "VID-1", code: "Cancelled", state: "unknown" };
+    await requestSeal(db(), anyRequest({ id: "unmade", ...unmade, details: toldByNone }));
+    await sealed("unmade");
     await sealing.pause();
     sealing.go(); // it knows the places again
     await requestSeal(db(), request("unsigned-later", unsigned));

@@ -3,6 +3,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSigningKey } from "../../../ledger/crypto/mod.ts";
 import {
+  acceptClock,
   type ChainHead,
   getHeadAfter,
   openSigner,
@@ -110,6 +111,41 @@ describe("a signer whose journal is in a bucket", () => {
     assert.equal(next.state().committed!.size, 2_500);
     assert.equal((await next.readCommitted(1)).length, 2_499);
     await next.close();
+  });
+
+  it("reads all that is kept, also where another one packs it meanwhile", async () => {
+    const signer = await open();
+    await signer.startFrom(EMPTY);
+    const batch = makeBatch(EMPTY, 3);
+    await signer.sign(batch);
+    signer.acknowledge(getHeadAfter(batch));
+    await signer.sign(makeBatch(getHeadAfter(batch), 1));
+    const list = objects.list.bind(objects);
+    objects.list = async function* (prefix) {
+      const found = [];
+      for await (const object of list(prefix)) found.push(object);
+      objects.list = list;
+      await (await open()).close();
+      yield* found;
+    };
+    assert.equal((await signer.readCommitted(0)).length, 3);
+    await signer.close();
+  });
+
+  it("keeps what is signed while an operator accepts the clock", async () => {
+    const signer = await open();
+    await signer.startFrom(EMPTY);
+    const batch = makeBatch(EMPTY, 3);
+    const create = objects.create.bind(objects);
+    objects.create = async (name, bytes) => {
+      if (!name.startsWith("write-")) return await create(name, bytes);
+      objects.create = create;
+      await signer.sign(batch);
+      return await create(name, bytes);
+    };
+    await acceptClock(key, objects);
+    assert.deepEqual((await readSignerState(key, objects)).state.pending, [batch]);
+    await signer.close();
   });
 
   it("refuses a journal of which an object was changed or removed, and a bucket without conditions", async () => {

@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createPublicKey, verify } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { loadSigningKey, verifyEd25519 } from "../../../ledger/crypto/mod.ts";
@@ -9,12 +20,14 @@ import {
   type BatchReceipt,
   getHeadAfter,
   openSigner,
+  openSocketKey,
   serveKey,
   type Signer,
 } from "../../../ledger/signer/mod.ts";
 import { program } from "../../_programs.ts";
 import { testFolder } from "../../_run.ts";
 import { EMPTY, makeBatch } from "./_batches.ts";
+import { MemoryObjects } from "./_objects.ts";
 
 const run = promisify(execFile);
 
@@ -297,6 +310,39 @@ describe("a key that another process has", () => {
     const { close } = await serve();
     await assert.rejects(serve(), /Another signer answers/);
     await close();
+  });
+
+  it("is served at the socket of a process that was killed, and removes no other file", async () => {
+    const left = createServer().listen(socket);
+    await once(left, "listening");
+    linkSync(socket, join(folder, "left")); // outlives its server, as after kill -9
+    left.close();
+    await once(left, "close");
+    renameSync(join(folder, "left"), socket);
+    await (await serve()).close();
+    writeFileSync(socket, "a file of somebody");
+    await assert.rejects(serve(), /it is no socket/);
+    assert.equal(readFileSync(socket, "utf8"), "a file of somebody");
+  });
+
+  it("is asked for no signature before the journal has the batch", async () => {
+    const asked: (string | undefined)[] = [];
+    const server = createHttpServer(({ url }, response) => {
+      asked.push(url);
+      response.end(JSON.stringify({ public_key: "5a".repeat(32) }));
+    }).listen(socket);
+    await once(server, "listening");
+    const objects = new MemoryObjects();
+    const signer = await openSigner(join(folder, "ledger.key"), { socket, journal: objects });
+    await signer.startFrom(EMPTY);
+    objects.create = async () => {
+      await (await openSocketKey(socket)).close(); // has been asked by now whatever it was to be asked
+      throw new Error("The bucket is away");
+    };
+    await assert.rejects(signer.sign(makeBatch(EMPTY, 1)), /bucket is away/);
+    assert.deepEqual(asked, ["/key", "/key"]);
+    await signer.close();
+    server.close();
   });
 });
 
