@@ -17,6 +17,7 @@ import { registry } from "../operations/mod.ts";
 import { followPeopleFile } from "../operations/people/mod.ts";
 import { BadKeyFile } from "../ledger/mod.ts";
 import { followRunbooks, keepDeletingOldData } from "../judgement/runbooks/mod.ts";
+import { putPolicyFile } from "../judgement/guard/mod.ts";
 import { followShieldFile } from "../judgement/shield/mod.ts";
 import { usePlatformMetrics, usePollMetrics } from "../runtime/metrics/mod.ts";
 import { TASK_QUEUE } from "../contract/domain/mod.ts";
@@ -77,6 +78,7 @@ async function startWorker(parts: PresentParts): Promise<RunningProcess> {
     runbooks,
     await followScripts(follower),
     await followGovernanceFile({ ...follower, operations: registry.values() }),
+    await putPolicyFile(follower),
     await followShieldFile(follower),
     await followModelFile(follower),
     await followPeopleFile(follower),

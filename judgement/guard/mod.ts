@@ -13,7 +13,7 @@
 export { type Guard, judgeAction, openGuard } from "./guard.ts";
 export { findInjection, findPromptInjection } from "./injection.ts";
 export { DEFAULT_POLICY, policyVersionName, readPolicy } from "./policy.ts";
-export { checkPolicyFile, followPolicyFile, policyFilePath } from "./policy_file.ts";
+export { checkPolicyFile, followPolicyFile, policyFilePath, putPolicyFile } from "./policy_file.ts";
 export { EMPTY_STATE } from "./_state.ts";
 export {
   findPersonal,

@@ -2,7 +2,7 @@
 import type { Config } from "../../config.ts";
 import { type FollowedFile, settingsFilePath } from "../../integrations/files/mod.ts";
 import { checkPolicy, type FilePolicy, followPolicy } from "../../integrations/policy_files/mod.ts";
-import type { Follower } from "../../integrations/settings_files/mod.ts";
+import { type Follower, followSettingsFile } from "../../integrations/settings_files/mod.ts";
 import { DEFAULT_POLICY, type Policy, readPolicyFile } from "./policy.ts";
 
 const POLICY: FilePolicy<Policy> = {
@@ -27,6 +27,14 @@ export function checkPolicyFile(path: string): void {
 /** Follows the file, as {@linkcode followPolicy} does. */
 export async function followPolicyFile(follower: Follower): Promise<FollowedFile> {
   return await followPolicy({ name: "policy", policy: POLICY, read: readPolicyFile }, follower);
+}
+
+/**
+ * Puts the file of a worker's machine, as {@linkcode followSettingsFile} does. The engine, which may be on another machine, makes
+ * it the policy.
+ */
+export async function putPolicyFile(follower: Follower): Promise<FollowedFile> {
+  return await followSettingsFile({ name: "policy", check: checkPolicyFile }, follower);
 }
 
 /** Returns the names of the fields that differ; their values stay private. */
