@@ -54,9 +54,15 @@ export function writeContent(
   }
 }
 
-/** Returns the files of a folder by their names. @param content as the database has it */
+/** Names of files in a folder, and no paths out of it. */
+const NAME = /^[^/]+\.ya?ml$/;
+
+/** Returns the files of a folder by their names. @param content as the database has it @throws a name leads out of the folder */
 export function filesOf(content: string): Readonly<Record<string, string>> {
-  return JSON.parse(content);
+  const files: Readonly<Record<string, string>> = JSON.parse(content);
+  const wrong = Object.keys(files).find((name) => !NAME.test(name));
+  if (wrong === undefined) return files;
+  throw new Error(`Cannot use ${JSON.stringify(wrong)}: expected the name of a YAML file`);
 }
 
 /** Replaces a file in one step, so that nobody reads half of it; leaves alone one that is as it should be. */
