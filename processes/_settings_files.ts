@@ -108,6 +108,8 @@ export async function followReadFiles(
 ): Promise<FollowedFile[]> {
   return await Promise.all(READ_AT_USE.map((name) => {
     const check = puts ? { check: () => checkOwn(follower.config, name) } : {};
-    return followSettingsFile({ name, ...check }, follower);
+    // What a newer program has put may be wrong for this one, which is told at once and not at the next use.
+    const apply = () => void CHECKS[name](follower.config);
+    return followSettingsFile({ name, ...check, apply }, follower);
   }));
 }
