@@ -67,7 +67,14 @@ export async function putOwnFile(
     if (!isDatabaseAway(error)) await note({ mistakes: mistakesOf(error, path) });
     throw error;
   }
-  if (own) await putWhereChanged(store, config, file, { place: config.place, path }, own);
+  if (own) {
+    await putWhereChanged(store, config, file, { place: config.place, path }, own);
+    const now = await findConfigInForce(store.asPlatform(), file);
+    if (now && now.sha256 !== own.sha256) { // a command or another place has put another one since
+      await note({ mistakes: [], follows: now });
+      return describeDrift(name, now.version);
+    }
+  }
   const gone = own === undefined && inForce?.fromPath === path ? goneFile(path) : undefined;
   await note({ mistakes: gone ? [gone] : [] });
   return gone?.text;
