@@ -87,7 +87,10 @@ export async function findConfigVersion(
   );
 }
 
-/** Returns the SHA-256 of what was last put from one file; undefined: nothing was. */
+/**
+ * Returns the SHA-256 of what was last put from one file; of one of the same path, where this place has put none: its host may
+ * have another name since. Undefined: nothing was.
+ */
 export async function findLastPutFrom(
   db: Db,
   { file, place }: ConfigFile,
@@ -95,7 +98,7 @@ export async function findLastPutFrom(
 ): Promise<string | undefined> {
   const row = await db.first<{ readonly sha256: string }>(
     `SELECT sha256 FROM config_versions
-     WHERE file = $1 AND place = $2 AND from_place = $3 AND from_path = $4 ORDER BY version DESC LIMIT 1`,
+     WHERE file = $1 AND place = $2 AND from_path = $4 ORDER BY from_place = $3 DESC, version DESC LIMIT 1`,
     [file, place, from.place, from.path],
   );
   return row?.sha256;
