@@ -55,7 +55,7 @@ export function writeContent(
 }
 
 /** Names of files in a folder, and no paths out of it. */
-const NAME = /^[^/]+\.ya?ml$/;
+const NAME = /^[^/]*\.ya?ml$/;
 
 /** Returns the files of a folder by their names. @param content as the database has it @throws a name leads out of the folder */
 export function filesOf(content: string): Readonly<Record<string, string>> {

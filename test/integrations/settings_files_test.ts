@@ -6,7 +6,9 @@ import { dirname, join } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { SETTINGS_FILES } from "../../contract/domain/mod.ts";
 import { BadFile, type FollowedFile } from "../../integrations/files/mod.ts";
-import { followSettingsFile, putConfig } from "../../integrations/settings_files/mod.ts";
+import { filesOf, followSettingsFile, putConfig } from "../../integrations/settings_files/mod.ts";
+import { putPolicyFile } from "../../judgement/guard/mod.ts";
+import { followReadFiles } from "../../processes/_settings_files.ts";
 import { createLog } from "../../runtime/web/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { listMessages } from "../../store/notices/mod.ts";
@@ -34,6 +36,9 @@ describe("a settings file", () => {
   afterEach(() => following.splice(0).forEach((one) => one.stop()));
   after(() => opened.close());
 
+  const settingsOf = (settings: Readonly<Record<string, string>>) =>
+    loadConfig({ SEALOOP_DATA: dirname(path), ...settings });
+
   type Name = "policy" | "shield" | "models" | "comms";
 
   /** Follows the file of the test's folder, which is wrong where it says so. @param settings of the machine */
@@ -48,8 +53,7 @@ describe("a settings file", () => {
         throw new BadFile([{ line: 3, column: 5, text: "a.b: is wrong", open: "is wrong" }]);
       }
     };
-    const config = loadConfig({
-      SEALOOP_DATA: dirname(path),
+    const config = settingsOf({
       SEALOOP_PLACE: "n1",
       [SETTINGS_FILES[name].setting]: path,
       ...settings,
@@ -132,6 +136,16 @@ describe("a settings file", () => {
     assert.equal((await record("models"))!.state, "refused");
     const [mistake] = (await record("models"))!.mistakes;
     assert.match(mistake!.text, /does not exist any more, .*; an empty file takes it back/);
+  });
+
+  it("has no file outside of its folder", () => {
+    for (const name of ["../a.yaml", "/a.yaml", "b/../../a.yaml", ".."]) {
+      assert.throws(
+        () => filesOf(JSON.stringify({ [name]: "" })),
+        /expected the name of a YAML file/,
+      );
+    }
+    assert.deepEqual(filesOf('{"a.yaml":"","b.yml":""}'), { "a.yaml": "", "b.yml": "" });
   });
 
   describe("with three workers on one database", () => {
@@ -224,8 +238,43 @@ describe("a settings file", () => {
       await putConfig(operator, file, { sha256: "01", content: "other" }, "robin");
       await followed.refresh();
       assert.equal((await versions()).length, before + 1, "the file has not changed since");
+      const renamed = { SEALOOP_PLACE: "n6", SEALOOP_CONFIG_PLACE: "n6" };
+      (await follow("comms", opened.store, renamed)).stop();
+      assert.equal((await versions()).length, before + 1, "nor has it where its host was renamed");
+      assert.equal(
+        (await told())[0]!.subject,
+        "sealoop.policy.yaml of n6 differs from what is in force",
+      );
       await write("of n5, edited", followed);
       assert.equal((await versions()).length, before + 2);
+    });
+
+    it("tells of a version that a process can't read, though another has put it", async () => {
+      const operator = await storeAs(opened.store, "operator");
+      const file = { file: "pipelines", place: "" } as const;
+      await putConfig(operator, file, { sha256: "02", content: "newer: true" }, "robin");
+      const config = { ...settingsOf({ SEALOOP_PLACE: "n7" }), readsCopies: true as const };
+      const store = await storeAs(opened.store, "worker");
+      const log = createLog("test", "silent");
+      following.push(...await followReadFiles({ config, store, log }, { puts: true }));
+      const { state, place, mistakes } =
+        (await findSettingsFile(opened.store.asPlatform(), "pipelines"))!;
+      assert.deepEqual([state, place], ["refused", "n7"]);
+      assert.equal(mistakes[0]!.text, "pipelines: missing; expected array");
+    });
+
+    it("has the worker put the guardrails' policy, as its engine may be elsewhere", async () => {
+      writeFileSync(path, "freezes: []");
+      const config = settingsOf({
+        SEALOOP_PLACE: "n8",
+        SEALOOP_CONFIG_PLACE: "n8",
+        SEALOOP_POLICY: path,
+      });
+      const store = await storeAs(opened.store, "worker");
+      following.push(await putPolicyFile({ config, store, log: createLog("test", "silent") }));
+      const file = { file: "policy", place: "" } as const;
+      const inForce = await findConfigInForce(opened.store.asPlatform(), file);
+      assert.deepEqual([inForce?.content, inForce?.fromPlace], ["freezes: []", "n8"]);
     });
 
     it("lets the engine put the guardrails' policy and no other file", async () => {
