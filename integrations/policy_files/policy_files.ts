@@ -21,8 +21,13 @@ export interface FilePolicy<Policy> {
   details(policy: Policy, before: Policy | undefined): Details;
   /** Returns private evidence besides the policy and its salt. */
   evidence?(policy: Policy): Readonly<Record<string, string>>;
-  /** Makes what follows from a change, in its transaction. */
-  apply?(trx: Db, policy: Policy): Promise<void>;
+  /**
+   * Makes what follows from a change, in its transaction.
+   *
+   * @param before undefined: none was in force
+   * @throws {BadFile} why it can't be put in force here; what was in force stays
+   */
+  apply?(trx: Db, policy: Policy, before: Policy | undefined): Promise<void>;
 }
 
 /** A file that is followed. */
@@ -47,7 +52,7 @@ export async function putPolicyInForce<Policy extends object>(
     );
     if (change.after !== change.before) {
       await sealChange(trx, kind, change);
-      await kind.apply?.(trx, policy);
+      await kind.apply?.(trx, policy, change.before?.policy as Policy | undefined);
     }
     return change;
   });

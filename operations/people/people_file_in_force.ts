@@ -1,6 +1,6 @@
 /** The people file in force. It is in versions, each of them sealed. */
 import type { Config } from "../../config.ts";
-import { type FollowedFile, settingsFilePath } from "../../integrations/files/mod.ts";
+import { BadFile, type FollowedFile, settingsFilePath } from "../../integrations/files/mod.ts";
 import { checkPolicy, type FilePolicy, followPolicy } from "../../integrations/policy_files/mod.ts";
 import type { Follower } from "../../integrations/settings_files/mod.ts";
 import { currentPolicy } from "../../store/calls/mod.ts";
@@ -13,7 +13,10 @@ const POLICY: FilePolicy<PeopleFile> = {
   subject: "people-file",
   actor: "worker",
   details: ({ people }) => ({ entries: people.length }),
-  apply: applyToPeople,
+  async apply(trx, file, before) {
+    if (before?.issuer && file.issuer === null && file.people.length > 0) throw withoutIssuer();
+    await applyToPeople(trx, file);
+  },
 };
 
 /** Returns the file in force; undefined: none was ever put in force. */
@@ -34,3 +37,9 @@ export async function followPeopleFile(follower: Follower): Promise<FollowedFile
 }
 
 const issuerOf = ({ settings }: Config) => settings.SEALOOP_OIDC_ISSUER ?? null;
+
+/** A worker that lacks the setting would take the keys of all people away. */
+function withoutIssuer(): BadFile {
+  const text = "SEALOOP_OIDC_ISSUER is not set on this worker; set it as on the others";
+  return new BadFile([{ line: 1, text, open: text }]);
+}

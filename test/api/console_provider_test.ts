@@ -5,8 +5,10 @@ import { dirname, join } from "node:path";
 import { loadConfig } from "../../config.ts";
 import { followPeopleFile } from "../../operations/people/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
+import { currentPolicy } from "../../store/calls/mod.ts";
 import { listKeys } from "../../store/keys/mod.ts";
 import { openStore, type Store } from "../../store/mod.ts";
+import { findSettingsFile } from "../../store/platform/mod.ts";
 import { freePort } from "../_run.ts";
 import { eventually } from "../_time.ts";
 import { type Browser, openBrowser } from "./_cookie_jar.ts";
@@ -198,6 +200,38 @@ describe("people who sign in by an identity provider", () => {
     assert.equal((await who(browser)).status, 401);
     await changeFile(PEOPLE);
     assert.equal((await who(browser)).status, 200, "the session has not ended, its person has");
+  });
+
+  it("keep their keys where a worker lacks the provider, unless its file names nobody", async () => {
+    provider.signsIn({ sub: "s-6", preferred_username: "kim", groups: ["sre"] });
+    const browser = openBrowser();
+    await signIn(browser);
+    const other = join(folder, "elsewhere");
+    const without = await followPeopleFile({
+      config: loadConfig({
+        SEALOOP_DATA: other,
+        SEALOOP_PLACE: "elsewhere",
+        SEALOOP_PEOPLE: join(other, "none.yaml"),
+      }),
+      store: worker,
+      log: createLog("test", "silent"),
+    });
+    try {
+      assert.equal((await who(browser)).status, 200);
+      const { state, mistakes } = (await findSettingsFile(worker.asPlatform(), "people"))!;
+      assert.deepEqual([state, mistakes.map(({ text }) => text)], [
+        "refused",
+        ["SEALOOP_OIDC_ISSUER is not set on this worker; set it as on the others"],
+      ]);
+      await changeFile("people: []");
+      await without.refresh();
+      const { policy } = (await currentPolicy(worker.asPlatform(), "people_policies"))!;
+      assert.deepEqual(policy, { issuer: null, groups_claim: "groups", people: [] });
+    } finally {
+      without.stop();
+    }
+    await changeFile(PEOPLE);
+    assert.equal((await who(browser)).status, 200);
   });
 
   it("end with their key, and can't sign in by a revoked one", async () => {
