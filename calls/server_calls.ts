@@ -3,6 +3,7 @@ import { parseInput, Problem } from "../contract/mod.ts";
 import { ROLES } from "../store/mod.ts";
 import { getDecision, governanceInForce } from "../store/calls/mod.ts";
 import { findKeyById } from "../store/keys/mod.ts";
+import { isKeyOfPerson } from "../store/people/mod.ts";
 import { callerOf } from "./authenticate.ts";
 import { authorize, refuseApprover } from "./authorize.ts";
 import { evaluateAgain, openPolicyCache } from "./governance/mod.ts";
@@ -87,7 +88,10 @@ async function checkAgain(
   }
   // People decide over REST alone, and the gateway alone serves it.
   const door = storedBy === ROLES.gateway ? "rest" : "mcp";
-  const caller = callerOf(key, "");
+  const holder = callerOf(key, "");
+  // A person's token is their key without their decision.
+  const isToken = door === "mcp" && await isKeyOfPerson(store.db, key.id);
+  const caller = isToken ? { ...holder, mayApprove: false } : holder;
   if (door === "rest") authorize(operation, { door, as: name }, caller);
   else if (caller.scope !== "full") throw denied("a key of its scope may not call it");
   else refuseApprover(caller);

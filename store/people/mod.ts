@@ -22,6 +22,7 @@ export {
 export {
   changePersonKey,
   getPersonKey,
+  isKeyOfPerson,
   listPeople,
   noteIdentity,
   type PersonKey,

@@ -29,6 +29,11 @@ export async function listPeople(db: Db): Promise<PersonRecord[]> {
   return await db.query<PersonRecord>(`${ALL} ORDER BY tenant_id, key_id`);
 }
 
+/** Returns whether a key is that of somebody who signs in by an identity provider. */
+export async function isKeyOfPerson(db: Db, keyId: string): Promise<boolean> {
+  return await db.first(`${ALL} WHERE key_id = $1`, [keyId]) !== undefined;
+}
+
 /** Notes the groups of a person, and returns what they are in each tenant. */
 export async function noteIdentity(
   trx: Db,

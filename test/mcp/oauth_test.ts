@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { decideAgain } from "../../calls/mod.ts";
 import { loadConfig } from "../../config.ts";
 import { openOidc } from "../../integrations/oidc/mod.ts";
 import { followPeopleFile, openAccessTokens } from "../../operations/people/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
+import { ROLES } from "../../store/mod.ts";
 import { setGovernance } from "../_governance.ts";
 import { freePort } from "../_run.ts";
 import { openBrowser } from "../api/_cookie_jar.ts";
@@ -297,6 +299,26 @@ describe("access tokens at the tool server", () => {
     });
     assert.match(done.ticket_id, /^INC-/);
     await setGovernance(people.store, {});
+  });
+
+  it("do what the worker asks about again, though their person may approve", async () => {
+    const { structuredContent, _meta } = await callTool(tokenOf(ADA), "itsm_create_ticket", {
+      title: "Clean the fans",
+    });
+    assert.ok(structuredContent.ticket_id);
+    const { body: { decisions } } = await people.call("GET", "/v1/governance/decisions", "admin");
+    const { decision_id, key_id } = decisions
+      .find((one: Json) => one.decision_id === _meta["sealoop/decision_id"]);
+    const again = (keyId: string) =>
+      decideAgain(people.loop, {
+        operation: "tickets.create",
+        input: { title: "Clean the fans" },
+        keyId,
+        storedBy: ROLES.tools,
+        decisionId: decision_id,
+      });
+    assert.deepEqual(await again(key_id), { approvers: 0, callerApproves: false, passkey: false });
+    await assert.rejects(again(people.keyId("bob")), { name: "Forbidden" });
   });
 
   it("follow each other in a session, if person and scope are the same", async () => {
