@@ -16,6 +16,8 @@ export interface PostmortemFacts {
   readonly finding: Pick<FindingRecord, "detector" | "first_seen_at"> | undefined;
   /** Incidents of the same fault that were opened before. */
   readonly earlier: { readonly count: number; readonly last_opened_at: string | null };
+  /** How often sweeps found the fault again while the loop worked on it, ≥ 0. */
+  readonly foundAgain: number;
   /** Services that need the one of the incident, as the service graph is now; undefined: it does not have that one. */
   readonly dependants: readonly string[] | undefined;
   /** Null: it is not sealed yet. */

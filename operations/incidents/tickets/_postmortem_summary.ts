@@ -104,7 +104,9 @@ function describeBefore(good: string | null, seen: string): string {
 }
 
 /** Formats what the fault affected, as far as the platform knows. */
-export function formatImpact({ events, dependants, ticket }: PostmortemFacts): string {
+export function formatImpact(
+  { events, foundAgain, dependants, ticket }: PostmortemFacts,
+): string {
   const related = events.flatMap(({ kind, data }) =>
     kind === "detected" && Array.isArray(data.related)
       ? data.related as { service: string | null; code: string; fingerprint: string }[]
@@ -120,6 +122,9 @@ export function formatImpact({ events, dependants, ticket }: PostmortemFacts): s
       : `${count(findings.length, "other finding")} ${
         findings.length === 1 ? "was" : "were"
       } put to this incident: ${join([...failed, ...more > 0 ? [`${more} more`] : []])}.`,
+    ...(foundAgain === 0
+      ? []
+      : [`Sweeps found the fault again ${count(foundAgain, "time")} while the loop worked on it.`]),
     ...describeDependants(ticket.service, dependants),
     "How many requests or users were affected is not known to the platform.",
   ];

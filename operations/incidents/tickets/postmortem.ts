@@ -6,6 +6,7 @@ import {
   type FindingRecord,
   getFaultHistory,
   getFinding,
+  getRepeatSightings,
   listObservations,
   listRepairsOfTicket,
   listTicketEvents,
@@ -36,13 +37,15 @@ export async function readFacts(
 ): Promise<PostmortemFacts> {
   const db = store.db;
   const { ticket_id, service } = ticket;
-  const [events, repairs, receipt, { fingerprint, ...earlier }, impact] = await Promise.all([
-    listTicketEvents(db, ticket_id),
-    listRepairsOfTicket(db, ticket_id),
-    embeddedReceipt(store, ticket),
-    getFaultHistory(db, ticket_id),
-    service === null ? undefined : getImpact(db, service, IMPACT_DEPTH),
-  ]);
+  const [events, repairs, receipt, { fingerprint, ...earlier }, foundAgain, impact] = await Promise
+    .all([
+      listTicketEvents(db, ticket_id),
+      listRepairsOfTicket(db, ticket_id),
+      embeddedReceipt(store, ticket),
+      getFaultHistory(db, ticket_id),
+      getRepeatSightings(db, ticket_id),
+      service === null ? undefined : getImpact(db, service, IMPACT_DEPTH),
+    ]);
   const approvals = new Set(events.flatMap(({ data }) => data.approval_id ?? []).map(String));
   const moves = await Promise.all([...approvals].map((id) => listApprovalMoves(db, id)));
   const runs = new Set(events.flatMap(({ data }) => data.run_id ?? []).map(String));
@@ -57,6 +60,7 @@ export async function readFacts(
     observations: new Map(observations),
     finding: await findingOf(db, fingerprint, ticket),
     earlier,
+    foundAgain,
     dependants: impact?.downstream.map(({ name }) => name),
     receipt,
     ledgerUrl,

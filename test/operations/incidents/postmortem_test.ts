@@ -55,6 +55,7 @@ function format(
     observations: new Map(),
     finding: undefined,
     earlier: { count: 0, last_opened_at: null },
+    foundAgain: 0,
     dependants: undefined,
     receipt: null,
     ledgerUrl: "http://ledger.example",

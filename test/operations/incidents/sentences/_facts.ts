@@ -61,6 +61,7 @@ export function factsOf({ ticket, seen, ...facts }: IncidentRecord): PostmortemF
     observations: new Map(seen ? [[RUN, seen]] : []),
     finding: undefined,
     earlier: { count: 0, last_opened_at: null },
+    foundAgain: 0,
     dependants: undefined,
     receipt: null,
     ledgerUrl: "http://ledger.example",

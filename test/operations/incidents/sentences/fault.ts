@@ -194,6 +194,9 @@ export const SUMMARY: readonly Pair<IncidentRecord>[] = [
     { dependants: Array.from({ length: 21 }, (_, n) => `till-${n}`) },
     { dependants: ["till"], ticket: OPEN },
   ],
+  ["Sweeps found the fault again … while the loop worked on it.", { foundAgain: 2 }, {
+    foundAgain: 0,
+  }],
   ["The service graph knows nothing that needs …", { dependants: [] }, { dependants: ["till"] }],
   [
     "By the service graph as it is now, … is needed by …; whether they suffered is not said by that.",
