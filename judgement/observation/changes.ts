@@ -32,7 +32,7 @@ export const changes: Observer = {
     const [files, acts, sealed] = await Promise.all([
       isLocal ? findFiles(service, subject, since, context) : [],
       findActs(service.name, since, context),
-      findSealed(since, context),
+      findSealed(service.name, since, context),
     ]);
     return [...files, ...acts, ...sealed];
   },
@@ -179,18 +179,27 @@ async function findActs(
   }];
 }
 
-/** Finds the newest sealed changes of settings, policies and runbooks. */
-async function findSealed(since: Date, { store }: ObserverContext): Promise<Observation[]> {
-  const pages = await Promise.all(
-    ["config_change", "runbook_change", "deploy"].map((category) =>
+/** Finds the newest sealed changes of settings, policies and runbooks, and what others have sealed about a service: deploys. */
+async function findSealed(
+  service: string,
+  since: Date,
+  { store }: ObserverContext,
+): Promise<Observation[]> {
+  const pages = await Promise.all([
+    ...["config_change", "runbook_change"].map((category) =>
       listReceipts(store, { limit: 5, category })
     ),
-  );
+    listReceipts(store, { limit: 50, category: "api_seal" }),
+  ]);
   const lines = pages.flat().sort((a, b) => b.position - a.position).flatMap(({ id, text }) => {
-    const { category, subject, timestamp } = JSON.parse(text) as Record<string, string>;
-    return new Date(timestamp!) < since
-      ? []
-      : [`${timestamp} ${category} of ${subject}, receipt ${id}`];
+    const { category, action, actor, subject, timestamp } = JSON.parse(text) as Record<
+      string,
+      string
+    >;
+    const isEvent = category === "api_seal";
+    if (new Date(timestamp!) < since || isEvent && subject !== service) return [];
+    const what = isEvent ? `${action} (says ${actor})` : category;
+    return [`${timestamp} ${what} of ${subject}, receipt ${id}`];
   });
   if (lines.length === 0) return [];
   return [{

@@ -27,6 +27,7 @@ import { putServices } from "../../../store/cmdb/mod.ts";
 import type { FindingRecord } from "../../../store/incidents/mod.ts";
 import { freePort } from "../../_run.ts";
 import { eventually } from "../../_time.ts";
+import { anyRequest, startSealing } from "../../ledger/_ledger.ts";
 import { testCertificate } from "../../runtime/web/_certificate.ts";
 import { createTestContext, type TestContext } from "../detection/_context.ts";
 
@@ -537,6 +538,24 @@ describe("sources of observations", () => {
       const later = new Date(Date.now() + 5_000);
       await utimes(join(cwd, "state.json"), later, later);
       assert.equal((await look("changes", site))[0]!.figures!.setting_deployed, false);
+    });
+
+    it("sees what others have sealed about the service, and not about another one", async () => {
+      const sealing = await startSealing();
+      closing.push(() => sealing.stop());
+      const site = await service();
+      for (const subject of [site.name, "another"]) {
+        const event = { category: "api_seal", actor: "key:ci", subject, action: "deploy" };
+        await sealing.sealer.request(anyRequest({ id: `of-${subject}`, ...event }));
+        await sealing.sealer.sealed(`of-${subject}`, { timeoutMs: 120_000 });
+      }
+      const seen = await observe("changes", subjectOf(site, {}, false), {
+        config: context.config,
+        store: sealing.app,
+      });
+      const sealed = seen.find(({ code }) => code === "sealed")!;
+      assert.match(sealed.text!, / deploy \(says key:ci\) of site-\d+, receipt of-site-\d+$/);
+      assert.equal(sealed.figures!.changes, 1);
     });
   });
 
