@@ -22,10 +22,12 @@ import { getRunbookValues } from "../../store/catalogue/mod.ts";
 import {
   type FindingRecord,
   getRepairHistory,
+  listEffectsOfAction,
   listRepairsOfTicket,
+  type Repair,
 } from "../../store/incidents/mod.ts";
 import type { ActivityParts } from "../parts.ts";
-import { hashAction } from "./_action.ts";
+import { hashAction, hashOf } from "./_action.ts";
 import { actionCreator, type Target, targetOf } from "./_create_action.ts";
 import type { RoundOrder } from "./_order.ts";
 
@@ -48,6 +50,8 @@ const REASONS: Readonly<Record<string, Text>> = {
   [COMES_BACK]:
     say`it has healed the service four times within an hour, and the fault comes back: its cause is another one`,
 };
+/** Kinds of steps that look, or only tell people and tickets. */
+const LOOKING_KINDS = new Set(["look", "wait", "notify", "join"]);
 /** How often a runbook may heal a service within an hour, unless somebody asks for it. */
 const MAX_CURES = 4;
 const CURES_MS = 3_600_000;
@@ -99,6 +103,9 @@ export function createActionFinder(parts: ActivityParts) {
       finding.requested_by === undefined ? listWorn(service.name) : new Set<string>(),
     ]);
     const since = finding.requested_by === undefined ? "" : finding.observed_at;
+    const vain = await listVainActs(
+      repairs.filter((one) => one.verified === false && one.intended_at >= finding.observed_at),
+    );
     const target = targetOf(service, record, facts);
     const offer = await findOpenOffer(store.db, ticket_id);
     if (offer) return await offeredAction(offer, target, values);
@@ -132,10 +139,11 @@ export function createActionFinder(parts: ActivityParts) {
           one.runbook === runbook.runbook && one.verified === false &&
             one.intended_at >= finding.observed_at // what it was given differs by what was measured since
         );
-        if (!tried || finding.resumes?.action_sha256 === action.sha256) {
+        const isNew = !tried && !repeats(action.steps, vain);
+        if (isNew || finding.resumes?.action_sha256 === action.sha256) {
           return { action, passed_over };
         }
-        pass(runbook, TRIED[tried.state]);
+        pass(runbook, TRIED[tried?.state ?? "done"]);
       } catch (error) {
         if (!(error instanceof NotApplicable)) throw error;
         pass(runbook, error.code, error.message);
@@ -170,6 +178,15 @@ export function createActionFinder(parts: ActivityParts) {
     }
   }
 
+  /** Returns what repairs have done that did not help, whichever runbook did it. */
+  async function listVainActs(repairs: readonly Repair[]): Promise<Set<string>> {
+    const effects = await Promise.all(repairs.map(({ id }) => listEffectsOfAction(store.db, id)));
+    return new Set(
+      effects.flat().filter(({ state, undoes }) => state === "done" && undoes === null)
+        .flatMap(({ action: { order } }) => order ? [actOf(order as Action["steps"][number])] : []),
+    );
+  }
+
   /** Returns the runbooks that have healed a service so often lately that the fault must have another cause. */
   async function listWorn(service: string): Promise<Set<string>> {
     const since = new Date(Date.now() - CURES_MS);
@@ -187,6 +204,17 @@ export function createActionFinder(parts: ActivityParts) {
   }
 
   return findAction;
+}
+
+/** Returns whether all that steps change was done before. */
+function repeats(steps: Action["steps"], done: ReadonlySet<string>): boolean {
+  const changing = steps.filter(({ kind }) => !LOOKING_KINDS.has(kind));
+  return changing.length > 0 && changing.every((step) => done.has(actOf(step)));
+}
+
+/** Names what a step does: the same for the same act in another runbook. */
+function actOf(step: Action["steps"][number]): string {
+  return hashOf([step.kind, step[step.kind] ?? null, step.runs ?? null]);
 }
 
 /** Returns whether a runbook starts its service again. */

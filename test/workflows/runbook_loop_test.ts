@@ -18,7 +18,11 @@ import type { Service } from "../../integrations/host/mod.ts";
 import { exportReceipts } from "../../ledger/mod.ts";
 import { loadCatalogue, measureUsage, putInForce } from "../../judgement/runbooks/mod.ts";
 import { replaceRunbookValues } from "../../store/catalogue/mod.ts";
-import { listObservations, listRepairsOfTicket } from "../../store/incidents/mod.ts";
+import {
+  listObservations,
+  listRepairsOfTicket,
+  listTicketEvents,
+} from "../../store/incidents/mod.ts";
 import { putServices, removeService } from "../../store/cmdb/mod.ts";
 import type { itsmLoop, itsmSweep } from "../../workflows/mod.ts";
 import { freePort, testFolder } from "../_run.ts";
@@ -35,6 +39,8 @@ describe("the loop with runbooks", () => {
   let own: string;
   let inVain: Promise<LoopResult>;
   let undoLost: Promise<LoopResult>;
+  let again: Promise<LoopResult>;
+  let repeated: Awaited<ReturnType<typeof countingProgram>>;
   let spool: string;
   let ran: Awaited<ReturnType<typeof countingProgram>>;
   let heals: typeof ran;
@@ -54,6 +60,7 @@ describe("the loop with runbooks", () => {
     const absent = join(await testFolder(), "absent");
     const once = await countingProgram(await testFolder(), "helps-not-either");
     const lost = await countingProgram(await testFolder(), "is-lost", 60);
+    repeated = await countingProgram(await testFolder(), "is-repeated");
     for (const n of [1, 2]) await writeOldFile(join(spool, `${n}.done`), 3);
     const clean = { folders: [spool], match: ["*.done"], older_than: "1d" };
     await writeRunbooks(own, {
@@ -81,17 +88,31 @@ describe("the loop with runbooks", () => {
           runbookStep("heal", { command: { argv: [heals.path] } }),
         ],
       },
+      "again-first": {
+        match: { services: ["again"] },
+        order: 10,
+        steps: [runbookStep("run", { command: { argv: [repeated.path] } })],
+      },
+      "again-second": {
+        match: { services: ["again"] },
+        order: 20,
+        steps: [
+          runbookStep("look", { look: { argv: [dumps] } }),
+          runbookStep("run-it", { command: { argv: [repeated.path] } }),
+        ],
+      },
       changing: {
         match: { services: ["changing"] },
         steps: [runbookStep("run", { command: { argv: [ran.path] } })],
       },
-    }, [ran.path, once.path, lost.path, heals.path, dumps, absent]);
+    }, [ran.path, once.path, lost.path, repeated.path, heals.path, dumps, absent]);
     loop = await openLoop({
       settings: { SEALOOP_RUNBOOKS: own, SEALOOP_DETECTORS: await detectorsFile() },
     });
     inVain = loopOf(await service("in-vain")); // takes three times fifteen seconds
     undoLost = losingUndo(await service("undo-lost"));
-    for (const result of [inVain, undoLost]) result.catch(() => {}); // reported by its test
+    again = loopOf(await service("again"));
+    for (const result of [inVain, undoLost, again]) result.catch(() => {}); // reported by its test
   });
   after(() => loop?.stop());
 
@@ -227,6 +248,20 @@ describe("the loop with runbooks", () => {
     assert.equal((undone!.detail.signed as PlaceSignature).step, 1);
     assert.deepEqual([undone!.undoes, undone!.state], [first!.id, "done"]);
     assert.deepEqual([first!.step, second!.step, second!.undoes], ["move", "run", null]);
+  });
+
+  it("does not do again by another runbook what did not help", async () => {
+    const { outcome, ticket_id } = await again;
+    assert.equal(outcome, "escalated");
+    assert.equal(await repeated.times(), 1);
+    const events = await listTicketEvents(loop.store.asPlatform(), ticket_id!);
+    const { passed_over } = events.findLast(({ kind }) => kind === "diagnosed")!.data;
+    assert.deepEqual(
+      (passed_over as { runbook: string; code: string }[])
+        .filter(({ runbook }) => runbook.startsWith("again-"))
+        .map(({ runbook, code }) => [runbook, code]),
+      [["again-first", "did_not_help"], ["again-second", "did_not_help"]],
+    );
   });
 
   it("escalates if the result of undoing is unknown, and seals that", async () => {
