@@ -1,7 +1,8 @@
 /**
  * Breaks services of this machine in ten ways, each by two programs, and lets the incident loop name the cause; five more
  * have the words of another fault. Prints which causes were named, and what was done. `CASES=3,14` runs some of them alone;
- * `SHOW=1` prints the observations, too; `SAVE=evals/causes/observed.jsonl` keeps what `npm run eval -- causes` judges again.
+ * `SHOW=1` prints the observations, too; `SAVE=evals/causes/observed.jsonl` keeps what `npm run eval -- causes` judges again;
+ * `POSTMORTEMS=folder` keeps the draft of each postmortem.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -19,9 +20,10 @@ import {
   stopManagedProcess,
 } from "../integrations/host/mod.ts";
 import { createServiceFinding } from "../judgement/detection/mod.ts";
+import { draftPostmortem } from "../operations/incidents/tickets/mod.ts";
 import { stopProcess } from "../runtime/embedded/mod.ts";
 import { putServices } from "../store/cmdb/mod.ts";
-import { listObservations, listTicketEvents } from "../store/incidents/mod.ts";
+import { getTicket, listObservations, listTicketEvents } from "../store/incidents/mod.ts";
 import { freePort, TEST_DETECTORS, testFolder } from "../test/_run.ts";
 import { openLoop, type TestLoop } from "../test/workflows/_loop.ts";
 import { listEffectsOn } from "../test/workflows/_ticket_record.ts";
@@ -124,6 +126,12 @@ async function judge(loop: TestLoop, fault: Fault, number: number): Promise<Judg
       readonly observations: readonly number[];
     } | undefined;
     const seen = ticket_id === null ? [] : await listObservations(db, ticket_id);
+    const ticket = ticket_id === null ? undefined : await getTicket(db, ticket_id);
+    if (process.env.POSTMORTEMS && ticket) {
+      await mkdir(process.env.POSTMORTEMS, { recursive: true });
+      const text = await draftPostmortem(loop.store, ticket, "http://ledger.example");
+      await writeFile(join(process.env.POSTMORTEMS, `${number}-${fault.cause}.md`), String(text));
+    }
     const isShown = process.env.SHOW === "1";
     return {
       number,
