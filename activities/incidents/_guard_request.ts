@@ -1,8 +1,8 @@
-import { type Action, RESTART_ASKED } from "../../contract/domain/mod.ts";
+import { type Action, OBSERVED, RESTART_ASKED } from "../../contract/domain/mod.ts";
 import type { ValidateRequest } from "../../judgement/guard/mod.ts";
 import type { RepairRequest } from "./_order.ts";
 
-/** Confidence of an action against a fault that a detector measured. */
+/** Confidence of an action against a fault that a detector measured, and whose cause is not known. */
 const MEASURED_CONFIDENCE = 0.9;
 /** Confidence of an action against a report that nothing could classify. */
 const UNCLASSIFIED_CONFIDENCE = 0.5;
@@ -26,9 +26,7 @@ export function validateRequestOf(
       description: steps.map(({ does }) => does).join(" "),
       command: shellCommandOf(action),
       target: service,
-      confidence: finding.check === "report" && !isAsked // a wish is no judgement that could be wrong
-        ? classification?.confidence ?? UNCLASSIFIED_CONFIDENCE
-        : MEASURED_CONFIDENCE,
+      confidence: confidenceOf(finding, classification),
       blast_radius: 1, // the target itself: the guardrails know its dependents
       touches_secrets: false,
       runbook,
@@ -42,6 +40,16 @@ export function validateRequestOf(
       observed: { service, healthy: isAsked, code },
     },
   };
+}
+
+/** Returns how sure an action is: as sure as the cause that was observed, where one was. */
+function confidenceOf(
+  { check, code }: RepairRequest["finding"],
+  classification: RepairRequest["diagnosis"]["classification"],
+): number {
+  if (code === RESTART_ASKED) return MEASURED_CONFIDENCE; // a wish is no judgement that could be wrong
+  if (check === "report") return classification?.confidence ?? UNCLASSIFIED_CONFIDENCE;
+  return classification?.provider === OBSERVED ? classification.confidence : MEASURED_CONFIDENCE;
 }
 
 /** Steps that look, or only tell people and tickets. */

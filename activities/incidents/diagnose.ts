@@ -9,6 +9,7 @@ import {
   type Diagnosis,
   type Finding,
   type NumberedObservation,
+  OBSERVED,
   RESTART_ASKED,
   type Severity,
   worse,
@@ -251,7 +252,7 @@ function withCause(
   if (category === null || observations.length === 0) return said;
   return {
     basis: "observed",
-    classification: { category, severity, confidence, provider: "observations" },
+    classification: { category, severity, confidence, provider: OBSERVED },
   };
 }
 

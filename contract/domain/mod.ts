@@ -46,6 +46,7 @@ export {
   type NumberedObservation,
   type Observation,
   OBSERVATION_SOURCES,
+  OBSERVED,
   type ObserverName,
   OBSERVERS,
 } from "./observations.ts";

@@ -23,6 +23,9 @@ export const OBSERVERS = [
 /** Those of {@linkcode OBSERVERS}, and steps of runbooks that look. */
 export const OBSERVATION_SOURCES = [...OBSERVERS, "runbook"] as const;
 
+/** Provider of a classification that follows from the cause that was observed, and is as sure as that. */
+export const OBSERVED = "observations";
+
 /** Name of a source of observations. */
 export type ObserverName = typeof OBSERVERS[number];
 
