@@ -44,7 +44,7 @@ export async function runDetector(
   const started = performance.now();
   const { result, error, finished } = enabled
     ? await tryToDetect(detector, context, signal)
-    : { result: { probed: 0, found: [] }, error: null, finished: true };
+    : { result: { probed: 0, found: [] }, error: null, finished: false }; // it has not looked
   const complete = finished && (result.complete ?? !result.problems?.length);
   const report: DetectorRun = {
     detector: name,

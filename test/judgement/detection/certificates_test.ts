@@ -7,6 +7,7 @@ import { createServer, type Server } from "node:tls";
 import { detectAll, recheck } from "../../../judgement/detection/mod.ts";
 import type { Service } from "../../../integrations/host/mod.ts";
 import { putService } from "../../../store/cmdb/mod.ts";
+import { getFinding } from "../../../store/incidents/mod.ts";
 import { freePort } from "../../_run.ts";
 import {
   type CertificateOptions,
@@ -282,5 +283,13 @@ describe("certificates", () => {
       (await sweep(`{ file: "${join(context.folder, "none.pem")}" }`)).error,
       "file_enoent",
     );
+  });
+
+  it("keeps what it found before where it is disabled", async () => {
+    const address = await serve({ from: -300 * DAY, to: -DAY });
+    const { findings: [expired] } = await sweep(endpoint(address));
+    await detectAll(await context.with("platform: {}\n"), { save: true });
+    const kept = await getFinding(context.store.asPlatform(), expired!.fingerprint);
+    assert.equal(kept!.cleared_at, null);
   });
 });
