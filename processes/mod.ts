@@ -18,5 +18,6 @@ export { type OpenPlatform, openPlatform } from "./_platform.ts";
 export type { Place } from "./_presence.ts";
 export { runProcess, SUPERVISED } from "./_process.ts";
 export { SCHEMAS } from "./_schemas.ts";
+export { followReadFiles } from "./_settings_files.ts";
 export { openToolServer } from "./_tool_server.ts";
 export { runToEnd } from "./_end.ts";

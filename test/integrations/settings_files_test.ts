@@ -8,7 +8,7 @@ import { SETTINGS_FILES } from "../../contract/domain/mod.ts";
 import { BadFile, type FollowedFile } from "../../integrations/files/mod.ts";
 import { filesOf, followSettingsFile, putConfig } from "../../integrations/settings_files/mod.ts";
 import { putPolicyFile } from "../../judgement/guard/mod.ts";
-import { followReadFiles } from "../../processes/_settings_files.ts";
+import { followReadFiles } from "../../processes/mod.ts";
 import { createLog } from "../../runtime/web/mod.ts";
 import type { Store } from "../../store/mod.ts";
 import { listMessages } from "../../store/notices/mod.ts";
