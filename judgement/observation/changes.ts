@@ -52,7 +52,9 @@ async function findFiles(
   const { cwd, command, env } = startOf(service);
   const named = [...command, ...Object.values(env)].map((text) => text.replace(/^--?[\w-]+=/, ""))
     .filter((text) => text.startsWith("/"));
-  const changed = (await listChanged([...(cwd ? [cwd] : []), ...named], since, context.deadline))
+  const found = await listChanged([...(cwd ? [cwd] : []), ...named], since, context.deadline);
+  // A file that the command names is often in the folder, too.
+  const changed = [...new Map(found.map((file) => [file.path, file])).values()]
     .sort((a, b) => b.at.getTime() - a.at.getTime());
   const [newest] = changed;
   if (!newest) return [];

@@ -512,9 +512,10 @@ describe("sources of observations", () => {
       const [program, settings] = [join(cwd, "app.js"), join(cwd, "app.json")];
       await writeFile(program, "");
       await writeFile(settings, "{}");
-      const site = await service(nodeProcess(IDLE, { cwd }));
+      const site = await service(nodeProcess(IDLE, { cwd, env: { PROGRAM: program } }));
       const first = (await look("changes", site))[0]!.figures!;
       assert.deepEqual([first.setting_deployed, first.settings_invalid], [false, false]);
+      assert.equal(first.files, 2, "one that is named besides its folder counts once");
       const before = new Date(Date.now() - 60_000);
       await utimes(program, before, before);
       await writeFile(settings, '{"size": }');
