@@ -27,7 +27,7 @@ export interface PlaceSigner {
   ): Promise<PlaceSignature>;
 }
 
-/** What a receipt says of an act as a whole. */
+/** An act as a whole, as its receipt has it. */
 interface WholeAct {
   readonly action: string;
   readonly outcome: string;

@@ -37,7 +37,7 @@ export interface PlaceFault {
   readonly place: string;
   readonly service: string;
   readonly seconds: number;
-  /** What was not as it has to be; empty: nothing. */
+  /** Sentences on what was wrong; empty: nothing was. */
   readonly faults: readonly string[];
 }
 
@@ -70,13 +70,13 @@ export async function breakPlaces(
   return all;
 }
 
-/** What became of a fault at a place that was lost. */
+/** The end of an incident at a place that was lost. */
 export interface LostPlace {
   /** From the kill to the end of the incident. */
   readonly seconds: number;
   readonly outcome: string;
   readonly reason: string | undefined;
-  /** What was not as it has to be; empty: nothing. */
+  /** Sentences on what was wrong; empty: nothing was. */
   readonly faults: readonly string[];
 }
 

@@ -1,7 +1,6 @@
 /**
- * What an incident costs: processor seconds of each process and server, and bytes on the disk, of `INCIDENTS` incidents
- * (default 100) that are found, repaired, verified and sealed, ten at a time, with what the idle platform uses taken
- * off.
+ * The cost of an incident: processor seconds of each process and server, and bytes on the disk. `INCIDENTS` incidents
+ * (default 100) are found, repaired, verified and sealed, ten at a time; the idle platform's use is taken off.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ export interface Liveness {
   readonly heardMs: number | undefined;
 }
 
-/** Whether news reaches this page, and when it has heard of the gateway last. */
+/** The state of this page's connection: whether news reaches it, and when it last heard of the gateway. */
 export const liveness = signal<Liveness>({ connected: false, heardMs: undefined });
 
 /** Milliseconds in which news that come together lead to one look. */

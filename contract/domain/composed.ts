@@ -8,7 +8,7 @@ export type Span = readonly [from: number, to: number];
 export class ComposedText {
   /** @param quoted where it quotes others, in its order, without overlaps */
   constructor(readonly text: string, readonly quoted: readonly Span[]) {}
-  /** What others wrote, in the order of the text. */
+  /** The words of others, in the order of the text. */
   get quotes(): readonly string[] {
     return this.quoted.map(([from, to]) => this.text.slice(from, to));
   }
@@ -48,7 +48,7 @@ type Value = Text | number | boolean | null | undefined;
 
 /**
  * Composes a text of the platform: the words of the template are its own, and the texts put into it quotes of others.
- * What is put in is the platform's own where it is composed itself, or a number.
+ * Numbers, and the own words of a composed text, stay the platform's own.
  *
  * ```ts
  * say`${service} fails its ${check} check (${code})`

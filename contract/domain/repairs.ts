@@ -140,7 +140,7 @@ export interface VerifyResult {
   readonly code: string;
 }
 
-/** What a place has signed about the result of an act, beside the result itself. */
+/** The fields that a place signs about an act, besides its result. */
 export interface PlaceSignature {
   readonly action_id: string;
   /** From 1. */

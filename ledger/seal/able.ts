@@ -23,7 +23,7 @@ import { nextKeyFile } from "./_own_keys.ts";
 import { SealingHeld, storeTrouble } from "./_trouble.ts";
 import { isSequencerAtWork } from "./sequencer.ts";
 
-/** What a sequencer lacks to sign the next receipt. */
+/** A reason why a sequencer could not sign the next receipt. */
 export interface SignerProblem {
   /** For programs: `signer` (the process that has the key), `key`, `checkpoint_key` or `journal`. */
   readonly code: "signer" | "key" | "checkpoint_key" | "journal";

@@ -73,13 +73,17 @@ describe("the feed's stream, at a gateway that is killed with -9", () => {
         await sleep(5);
       }
     });
+    const more = async () => {
+      const enough = seen.length + 20;
+      await eventually(() => Promise.resolve(seen.length >= enough || undefined));
+    };
     for (let kill = 0; kill < KILLS; kill++) {
-      await sleep(500);
+      await more(); // the gateway is in the middle of it
       gateway!.kill("SIGKILL");
       await once(gateway!, "exit");
       await start();
     }
-    await sleep(500);
+    await more();
     writing = false;
     await Promise.all(writers);
     await eventually(() => Promise.resolve(seen.length >= written || undefined));
