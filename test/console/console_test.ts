@@ -44,15 +44,15 @@ describe("the console", () => {
 
   const press = (name: string) => tab.page.locator(`::-p-aria(${name})`).click();
 
-  /** Puts an authenticator into the browser, whose person is there and verified, or is not. */
-  async function addAuthenticator(isUserVerified = true): Promise<string> {
+  /** Puts an authenticator into the browser, whose person is there and verified. @returns its id */
+  async function addAuthenticator(): Promise<string> {
     const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", {
       options: {
         protocol: "ctap2",
         transport: "internal",
         hasResidentKey: true,
         hasUserVerification: true,
-        isUserVerified,
+        isUserVerified: true,
         automaticPresenceSimulation: true,
       },
     });
@@ -90,7 +90,9 @@ describe("the console", () => {
   });
 
   it("lets a person approve by a passkey, knowing what and why", async () => {
-    await addAuthenticator();
+    const authenticatorId = await addAuthenticator();
+    const verify = (isUserVerified: boolean) =>
+      devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });
     await signIn();
     const { approval_id } = await ask({ description: "Drop the old sessions" });
     await shows(/1 thing waits for people/);
@@ -102,6 +104,15 @@ describe("the console", () => {
     await shows(/Have two/);
     await press("Enrol a passkey");
     await shows(/Approve with your passkey/);
+    await verify(false);
+    await press("Approve with your passkey");
+    await shows(/Nothing was signed/);
+    assert.equal(
+      (await info(approval_id)).status,
+      "pending",
+      "whoever holds the device is not enough",
+    );
+    await verify(true);
     await press("Approve with your passkey");
     await shows(/Approved by ann/);
     const refused = tab.problems.filter((problem) => problem.includes("policy"));
